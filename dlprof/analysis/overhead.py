@@ -21,6 +21,8 @@ LINE_SPANS = ("start line profiling", "save line times")
 """Spans of dlprof's own work in the process that are in the cost of the probe of lines."""
 TRACING_BEGINS, TRACING_ENDS = "start kernel tracing", "stop kernel tracing"
 """Spans of the in-process probe around a kernel window."""
+COUNTING_OBJECTS = "count objects"
+"""Spans in which objects were counted by type, in the process."""
 OF_OTHER_PROBES = frozenset({TRACING_BEGINS, TRACING_ENDS, *LINE_SPANS})
 """Spans of dlprof's own work in the process that are in the cost of the probes of kernels and lines."""
 BESIDE = ("cores", "stacks", "live")
@@ -70,7 +72,7 @@ class Prices:
         span_ns: Begin and end of a span.
         call_ns: A hook, whatever it does.
         calls: How often hooks were called.
-        write_ns: What writing the stream took in all.
+        write_ns: What writing the stream took in all, with the counter of Python's blocks that is read behind it.
     """
 
     step_ns: int
@@ -80,31 +82,35 @@ class Prices:
     write_ns: int
 
 
-def of_phases(own_ns: int, steps: int, spans: int, prices: Prices | None) -> Cost:
+def of_phases(own_ns: int, counting_ns: int, steps: int, spans: int, prices: Prices | None) -> Cost:
     """Cost of the in-process probe.
 
     Args:
         own_ns: Its own work at start and end, as measured (ns).
+        counting_ns: Counting objects by type, as measured (ns).
         steps: Steps that it recorded.
         spans: Spans that it recorded.
         prices: What each cost; None: the process could not say.
     """
     own = f"{own_ns / 1e6:.0f} ms measured at start and end"
+    if counting_ns:
+        own += f", {counting_ns / 1e6:.0f} ms measured counting objects"
     if prices is None:
         source = f"{own}, {steps} steps at {STEP_COST_NS / 1e3:.1f} µs (as on another machine)"
-        return Cost(own_ns + steps * STEP_COST_NS, source)
+        return Cost(own_ns + counting_ns + steps * STEP_COST_NS, source)
     hooks = steps * prices.step_ns + spans * prices.span_ns + prices.calls * prices.call_ns
     source = (
         f"{own}; {steps} steps at {prices.step_ns / 1e3:.1f} µs, {spans} spans at {prices.span_ns / 1e3:.1f} µs, "
         f"{prices.calls} hooks at {prices.call_ns / 1e3:.2f} µs, each timed in the process at its end; "
-        f"writing {prices.write_ns / 1e6:.1f} ms"
+        f"writing, and counting Python's blocks, {prices.write_ns / 1e6:.1f} ms"
     )
-    return Cost(own_ns + hooks + prices.write_ns, source)
+    return Cost(own_ns + counting_ns + hooks + prices.write_ns, source)
 
 
-def of_cores(cpu_ns: int | None) -> Cost:
-    """Cost of the sampler, by its CPU time (ns)."""
-    return Cost(cpu_ns, "measured: CPU time of the sampler (cores and GPU together)")
+def of_cores(cpu_ns: int | None, memory_ns: int | None) -> Cost:
+    """Cost of the sampler, by its CPU time (ns), and how much of it went to memory and descriptors; None: not told."""
+    memory = f", {memory_ns / 1e6:.0f} ms of it for memory and open descriptors" if memory_ns is not None else ""
+    return Cost(cpu_ns, f"measured: CPU time of the sampler (cores and GPU together{memory})")
 
 
 def of_gpu() -> Cost:

@@ -167,7 +167,8 @@ def _add_cores(run: Workspace, path: Path) -> None:
     run.tables.health.extend(samples.health())
     if not samples.trailer:
         run.cut("cores", probe_ends.Cut(None, samples.last_ns))
-    _add_cost(run, "cores", overhead.of_cores(samples.trailer.get("cost_cpu_ns")))
+    cpu_ns, memory_ns = (samples.trailer.get(name) for name in ("cost_cpu_ns", "memory_cpu_ns"))
+    _add_cost(run, "cores", overhead.of_cores(cpu_ns, memory_ns))
 
 
 def _add_gpu(run: Workspace, path: Path) -> None:

@@ -121,12 +121,11 @@ def _add_data_parallel(run: Workspace, meta: Mapping[str, Any]) -> None:
 
 
 def _add_cost(run: Workspace, stream: wire_reader.Stream) -> None:
-    own = sum(
-        (span.end or span.start) - span.start
-        for span in stream.spans.of_kind(SpanKind.DLPROF)
-        if span.name not in overhead.OF_OTHER_PROBES
-    )
-    cost = overhead.of_phases(own, stream.steps.steps, len(stream.spans), _prices(stream.meta))
+    own = {True: 0, False: 0}
+    for span in stream.spans.of_kind(SpanKind.DLPROF):
+        if span.name not in overhead.OF_OTHER_PROBES:
+            own[span.name == overhead.COUNTING_OBJECTS] += (span.end or span.start) - span.start
+    cost = overhead.of_phases(own[False], own[True], stream.steps.steps, len(stream.spans), _prices(stream.meta))
     run.probes.update("phases", cost_ns=cost.ns, cost_source=cost.source)
 
 

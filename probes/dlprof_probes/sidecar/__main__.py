@@ -165,7 +165,7 @@ class _Sampler:
         if self._cores is not None:
             self._cores.read_all_next()
             self._sample("cores", self._cores)
-            self._cores.writer.finish(cost)
+            self._cores.writer.finish({**cost, **self._cores.trailer()})
         if self._gpu is not None:
             self._gpu.writer.finish({**cost, **self._gpu.trailer()})
         self._write_states()

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from dlprof_probes.sidecar import proc
 from dlprof_probes.sidecar.handles import Handles
 from dlprof_probes.sidecar.jsonl import FLUSH_NS, Writer, anchor
-from dlprof_probes.sidecar.memory import Limits, Rollups, Split, split
+from dlprof_probes.sidecar.memory import Limits, Rollups, Spent, Split, split
 from dlprof_probes.sidecar.processes import Processes
 
 FORMAT = "dlprof.cores/1"
@@ -67,7 +67,8 @@ class Cores:
         self._is_near = False
         self.writer = Writer(raw / "cores.jsonl", self._header(), flush_ns)
         self._handles = Handles(self.writer)
-        self._details = Details(self._handles)
+        self._spent = Spent()
+        self._details = Details(self._handles, self._spent)
         self._processes = Processes(self.writer, pid, conductor, program=program, keep_arguments=keep_arguments)
 
     def _header(self) -> dict[str, Any]:
@@ -80,6 +81,10 @@ class Cores:
             "cores": os.cpu_count(),
             "memory_bytes": os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"),
         }
+
+    def trailer(self) -> dict[str, int]:
+        """What of the sampler's CPU time went to memory and open descriptors."""
+        return {"memory_cpu_ns": self._spent.ns}
 
     def read_all_next(self) -> None:
         """The next sample is the last: it has what is read once a second, too.
@@ -96,7 +101,9 @@ class Cores:
         processes = self._processes.rows()
         if slow:
             self._next_slow = now + (SLOW_NS if self._has_begun else 0)
-            machine, told, limits = self._machine(), self._details.read(now, processes), self._limits.row()
+            machine, told = self._machine(), self._details.read(now, processes)
+            with self._spent:
+                limits = self._limits.row()
             self.writer.row(["m", now, *machine, told, self._stalls(), limits])
             self._is_near = _is_near(machine[0], told, limits)
         own = sum(found.row[1] for pid in self._processes.own if (found := proc.stat(pid)) is not None)
@@ -115,7 +122,8 @@ class Cores:
         return rows
 
     def _machine(self) -> tuple[int, int, float | None, list[float] | None]:
-        memory = _memory()
+        with self._spent:
+            memory = _memory()
         available = memory.get(b"MemAvailable", memory[b"MemFree"])
         begun, self._has_begun = self._has_begun, True
         return available, memory[b"SwapTotal"] - memory[b"SwapFree"], *(_sensors() if begun else (None, None))
@@ -145,10 +153,12 @@ class Details:
 
     Args:
         handles: Counts descriptors.
+        spent: Takes what goes to these and to memory.
     """
 
-    def __init__(self, handles: Handles) -> None:
+    def __init__(self, handles: Handles, spent: Spent) -> None:
         self._handles = handles
+        self._spent = spent
         self._rollups = Rollups()
         self._known: dict[int, _Detail] = {}
 
@@ -160,13 +170,14 @@ class Details:
             processes: The row of each (`proc.Stat.row`), of the same moment; the first one is read each time.
         """
         pids = [row[0] for row in processes]
-        sizes = self._rollups.read(pids)
+        with self._spent:
+            sizes = self._rollups.read(pids)
         self._known = {pid: self._known[pid] for pid in pids if pid in self._known}
         until = time.thread_time_ns() + _LOOK_TAKES_NS
         for row in [*processes[:1], *sorted(processes[1:], key=self._last_read)]:
             known = self._known.get(row[0])
             if known is None or known.row != row or now - known.read_ns >= _IDLE_NS:
-                self._known[row[0]] = _Detail(now, row, _read_of(row[0]), self._handles.look(now, row))
+                self._known[row[0]] = _Detail(now, row, self._read_of(row[0]), self._handles_of(now, row))
             if time.thread_time_ns() > until:
                 break
         return [
@@ -175,15 +186,20 @@ class Details:
             if (known := self._known.get(pid)) is not None
         ]
 
+    def _read_of(self, pid: int) -> list[int | None]:
+        read_bytes, write_bytes, calls = _io(pid)
+        switches, status = _statuses(pid)
+        with self._spent:
+            memory = split(status)
+        return [pid, *switches, read_bytes, write_bytes, *_scheduled(pid), calls, *memory]
+
+    def _handles_of(self, now: int, row: list[int]) -> int | None:
+        with self._spent:
+            return self._handles.look(now, row)
+
     def _last_read(self, row: list[int]) -> int:
         known = self._known.get(row[0])
         return known.read_ns if known is not None else 0
-
-
-def _read_of(pid: int) -> list[int | None]:
-    read_bytes, write_bytes, calls = _io(pid)
-    switches, memory = _statuses(pid)
-    return [pid, *switches, read_bytes, write_bytes, *_scheduled(pid), calls, *memory]
 
 
 def _is_near(available: int, told: list[list[int | None]], limits: list[int | None]) -> bool:
@@ -205,19 +221,19 @@ _SWITCHES = re.compile(rb"voluntary_ctxt_switches:\s+(\d+)")
 """Of one thread: those of its own accord, then, by the end of the same word, the others."""
 
 
-def _statuses(pid: int) -> tuple[tuple[int | None, int | None], Split]:
-    """Voluntary and involuntary context switches of all threads together, and the kinds of the process's memory."""
+def _statuses(pid: int) -> tuple[tuple[int | None, int | None], bytes]:
+    """Voluntary and involuntary context switches of all threads together, and what the main one's file says."""
     switches = [0, 0]
     seen = False
-    memory = split(b"")
+    main = b""
     for thread in _threads(pid):
         status = proc.read(f"/proc/{pid}/task/{thread}/status")
         if thread == str(pid):
-            memory = split(status)
+            main = status
         for place, found in enumerate(_SWITCHES.findall(status)):
             switches[place] += int(found)
             seen = True
-    return ((switches[0], switches[1]) if seen else (None, None)), memory
+    return ((switches[0], switches[1]) if seen else (None, None)), main
 
 
 def _threads(pid: int) -> list[str]:

@@ -40,21 +40,21 @@ def tables(windows: list[dict[str, Any]], steps: list[dict[str, Any]]) -> dict[s
 
 def test_the_in_process_probe_costs_its_own_work_and_each_step() -> None:
     """7 ms, and 1000 steps at 1.6 µs where the process could not find out."""
-    assert overhead.of_phases(7_000_000, 1_000, 20, None) == Cost(
+    assert overhead.of_phases(7_000_000, 0, 1_000, 20, None) == Cost(
         8_600_000, "7 ms measured at start and end, 1000 steps at 1.6 µs (as on another machine)"
     )
 
 
 def test_hooks_cost_what_they_cost_in_the_process() -> None:
-    """7 ms, 1000 steps at 2 µs, 10 spans at 50 µs, 5000 hooks at 0.1 µs, and 0.5 ms of writing."""
+    """7 ms, 3 ms of counting, 1000 steps at 2 µs, 10 spans at 50 µs, 5000 hooks at 0.1 µs, and 0.5 ms of writing."""
     prices = overhead.Prices(step_ns=2_000, span_ns=50_000, call_ns=100, calls=5_000, write_ns=500_000)
 
-    cost = overhead.of_phases(7_000_000, 1_000, 10, prices)
+    cost = overhead.of_phases(7_000_000, 3_000_000, 1_000, 10, prices)
 
-    assert cost.ns == 10_500_000
+    assert cost.ns == 13_500_000
     assert cost.source == (
-        "7 ms measured at start and end; 1000 steps at 2.0 µs, 10 spans at 50.0 µs, 5000 hooks at 0.10 µs, "
-        "each timed in the process at its end; writing 0.5 ms"
+        "7 ms measured at start and end, 3 ms measured counting objects; 1000 steps at 2.0 µs, 10 spans at 50.0 µs, "
+        "5000 hooks at 0.10 µs, each timed in the process at its end; writing, and counting Python's blocks, 0.5 ms"
     )
 
 
@@ -110,8 +110,16 @@ def test_what_is_done_in_the_process_the_run_waits_for() -> None:
 @pytest.mark.parametrize("cpu_ns", [None, 12])
 def test_the_sampler_costs_its_cpu_time(cpu_ns: int | None) -> None:
     """That of the GPUs is in it; one that was killed did not say."""
-    assert overhead.of_cores(cpu_ns) == Cost(cpu_ns, "measured: CPU time of the sampler (cores and GPU together)")
+    assert overhead.of_cores(cpu_ns, None) == Cost(cpu_ns, "measured: CPU time of the sampler (cores and GPU together)")
     assert overhead.of_gpu() == Cost(None, "in the sampler's, see cores")
+
+
+def test_what_memory_has_of_the_sampler_is_said() -> None:
+    """Half of a second, 45 ms of it for memory and descriptors."""
+    assert overhead.of_cores(500_000_000, 45_000_000) == Cost(
+        500_000_000,
+        "measured: CPU time of the sampler (cores and GPU together, 45 ms of it for memory and open descriptors)",
+    )
 
 
 def test_a_window_costs_what_its_steps_took_longer_than_plain_ones() -> None:

@@ -15,6 +15,7 @@ import psutil
 import pytest
 from dlprof_probes.sidecar import cores, memory, proc
 from dlprof_probes.sidecar.handles import Handles
+from dlprof_probes.sidecar.memory import Spent
 
 from tests.unit.sidecar.conftest import Kernel
 
@@ -34,7 +35,7 @@ def test_switches_are_those_of_all_threads(kernel: Kernel) -> None:
 def test_a_process_that_does_nothing_is_read_every_ten_seconds(kernel: Kernel) -> None:
     """Hundreds of threads of a cluster wait, and each has files of its own; what runs is read each time."""
     kernel.folders["/proc/42/task"] = ["42"]
-    details, found = cores.Details(Handles(cast("Any", SimpleNamespace(row=list)))), []
+    details, found = cores.Details(Handles(cast("Any", SimpleNamespace(row=list))), Spent()), []
 
     for second, ticks in ((0, 7), (1, 7), (9, 7), (11, 7), (12, 8)):
         kernel.files["/proc/42/task/42/status"] = STATUS % (second, 0)
@@ -50,7 +51,7 @@ def test_of_many_processes_those_are_read_that_were_not_for_longest(
     pids = (42, 43, 44)
     used_ns = itertools.count(0, cores._LOOK_TAKES_NS)
     monkeypatch.setattr(cores, "time", SimpleNamespace(thread_time_ns=lambda: next(used_ns)))
-    details, found = cores.Details(Handles(cast("Any", SimpleNamespace(row=list)))), []
+    details, found = cores.Details(Handles(cast("Any", SimpleNamespace(row=list))), Spent()), []
 
     for second in (1, 2, 3, 4):
         for pid in pids:
@@ -263,7 +264,7 @@ def test_near_a_limit_each_sample_is_written_at_once(tmp_path: Path, monkeypatch
 def test_open_descriptors_are_told_behind_what_memory_is(kernel: Kernel) -> None:
     """Once a second; unknown where the process may not be looked into."""
     kernel.folders.update({"/proc/42/task": ["42"], "/proc/42/fd": ["0", "1", "2"], "/proc/43/task": ["43"]})
-    details = cores.Details(Handles(cast("Any", SimpleNamespace(row=list))))
+    details = cores.Details(Handles(cast("Any", SimpleNamespace(row=list))), Spent())
     told = details.read(10**9, [[42, 1, 100, 1, 0, 0, 0], [43, 1, 100, 1, 0, 0, 0]])
 
     assert [(row[0], row[-1]) for row in told] == [(42, 3), (43, None)]

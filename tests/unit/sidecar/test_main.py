@@ -84,7 +84,7 @@ def test_it_samples_until_it_is_told_to_stop(tmp_path: Path, monkeypatch: pytest
     made.finish()
 
     assert (cores.samples, gpu.samples) == (2, 1)
-    assert sorted(cores.finished[0]) == ["cost_cpu_ns", "missed"]
+    assert sorted(cores.finished[0]) == ["cost_cpu_ns", "missed", "missing"]
     assert sorted(gpu.finished[0]) == ["cost_cpu_ns", "missed", "missing"]
     assert states(tmp_path) == {"cores": {"state": "on", "reason": None}, "gpu": {"state": "on", "reason": None}}
     os.close(said)

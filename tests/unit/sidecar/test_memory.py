@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from dlprof_probes.sidecar import memory
 
@@ -73,3 +75,16 @@ def test_the_tightest_control_group_counts(
     kernel.files.update({"/proc/42/cgroup": groups, **files})
 
     assert memory.Limits(42).row()[2:5] == expected
+
+
+def test_what_a_part_takes_is_added_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """3 ns, and 5 ns."""
+    clock = iter([100, 103, 200, 205])
+    monkeypatch.setattr(memory, "time", SimpleNamespace(thread_time_ns=lambda: next(clock)))
+    spent = memory.Spent()
+
+    for _ in range(2):
+        with spent:
+            pass
+
+    assert spent.ns == 8
