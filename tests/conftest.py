@@ -9,7 +9,7 @@ import shutil
 import signal
 import tempfile
 import uuid
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -102,12 +102,16 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 def _tell_longest(terminalreporter: pytest.TerminalReporter) -> None:
     """Files of tests by what all of theirs took together: single ones are told by `--durations`."""
-    took: Counter[str] = Counter()
+    took: dict[str, float] = defaultdict(float)
     for reports in terminalreporter.stats.values():
         for report in reports:
             if isinstance(report, pytest.TestReport):
                 took[report.nodeid.partition("::")[0]] += report.duration
-    longest = [(name, seconds) for name, seconds in took.most_common(_FILES) if seconds >= _LONG_S]
+    longest = [
+        (name, seconds)
+        for name, seconds in sorted(took.items(), key=lambda one: -one[1])[:_FILES]
+        if seconds >= _LONG_S
+    ]
     if longest:
         terminalreporter.section(f"files of tests that take longest, of {sum(took.values()):.0f} s")
     for name, seconds in longest:

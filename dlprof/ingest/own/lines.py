@@ -110,6 +110,8 @@ def _rows(
     # Line 0 is where Python says that an empty module runs.
     counted: dict[int, tuple[int, int]] = {}
     for line, hits, ticks in [*function["lines"], *_scaled(function)]:
+        if hits < 0 or ticks < 0:
+            raise ValueError(f"line {line} ran {hits} times, for {ticks}")
         if line > 0:
             before = counted.get(line, (0, 0))
             counted[line] = before[0] + hits, before[1] + round(ticks * unit)
@@ -142,14 +144,24 @@ def _known(function: dict[str, Any]) -> set[int]:
 
     One that ran once before, and never in a window, is taken to be one that runs once.
     """
-    in_windows = {line: hits for line, hits, _, _ in function.get("scaled", ())}
+    in_windows = {line: hits for line, hits, _, _ in _in_windows(function)}
     once = {line for line, hits, _ in function["lines"] if hits == 1 and not in_windows.get(line)}
     return once | {line for line, hits in in_windows.items() if hits >= _ENOUGH}
 
 
 def _scaled(function: dict[str, Any]) -> list[tuple[int, int, float]]:
     """Line, hits and ticks of what was counted in windows, scaled to the time between them."""
-    return [(line, hits, ticks) for line, _, hits, ticks in function.get("scaled", ())]
+    return [(line, hits, ticks) for line, _, hits, ticks in _in_windows(function)]
+
+
+def _in_windows(function: dict[str, Any]) -> list[tuple[int, int, int, float]]:
+    """Line, hits that were counted in windows, and hits and ticks scaled to the time between them.
+
+    Until November 2026 the time between could be told as negative (a window that was ended twice): then it is not
+    known how often the line ran.
+    """
+    rows = function.get("scaled", ())
+    return [row if row[2] >= 0 and row[3] >= 0 else (row[0], min(row[1], _ENOUGH - 1), 0, 0.0) for row in rows]
 
 
 def _block_length(source: Sequence[str], first: int) -> int:

@@ -297,8 +297,11 @@ class Thinning(object):
 
     def settle(self):
         """Add up what the windows since the last time have counted; the stretch goes on."""
+        if _thread.get_ident() == self._main:
+            self._end_window()  # what it took is to be subtracted from the very time that is settled here
         self.pause_clock()
         opened, counted = self._open
+        opened = max(opened, counted)  # off the main thread a window may be open
         more = [(self._lines.key(code) + (line,), n) for (code, line), n in self._census_hits.items()]
         self._lines.tally.windows(
             float(opened) / counted if counted else None, [((key[:3], key[3]), n) for key, n in more]
@@ -328,6 +331,9 @@ class Thinning(object):
         self.end_census()
         self.pause_clock()
         self.wanted = False
+        # What was asked for may have begun since: from here on nothing does.
+        self._end_window()
+        self.end_census()
         return True
 
     def go_on(self):
@@ -354,10 +360,12 @@ class Thinning(object):
             self._window = self._cpu_ns()
 
     def _end_window(self):
-        if not self._window:
+        # In one go: what was asked for may come in between any two calls, and it may be this very end.
+        begun, self._window = self._window, 0
+        if not begun:
             return
         self._lines.switch(False)
-        taken, self._window = self._cpu_ns() - self._window, 0
+        taken = self._cpu_ns() - begun
         hits = self._lines.hits() - self._hits
         events = hits * (1.0 if self._monitoring else self._all_events / float(self._profiled_events))
         bare = max(taken - events * self._cost.event_ns, events * self._cost.least_ns)

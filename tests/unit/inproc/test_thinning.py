@@ -84,6 +84,55 @@ def test_hits_of_a_window_are_scaled_by_bare_time(made: Any) -> None:
     assert (made.windows, made.events, made.counted_ns) == (1, 4_000, 200_000)
 
 
+def test_a_window_that_is_ended_while_it_ends_is_ended_once(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What our thread asked for comes in the middle of what Keras' begin did: it took 1 ms, not all CPU time so far."""
+    made._thin()
+    made._begin_window()
+    made.cpu = 101 * MS
+    switch = made.lines.switch
+
+    def interrupted(on: bool) -> bool:
+        monkeypatch.setattr(made.lines, "switch", switch)
+        made._end_window()
+        return bool(switch(on))
+
+    monkeypatch.setattr(made.lines, "switch", interrupted)
+    made.pause()
+
+    assert (made.windows, made._spent_ns) == (1, 0.5 * MS)
+    assert made.open_ns == 0.5 * MS
+
+
+def test_a_window_that_begins_while_keras_does_is_over_at_once(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was asked for when lines were still wanted."""
+    made._thin()
+    pause_clock = made.pause_clock
+
+    def interrupted() -> None:
+        pause_clock()
+        made._begin_window()
+
+    monkeypatch.setattr(made, "pause_clock", interrupted)
+    made.pause()
+
+    assert (made.lines.on, made._window, made.wanted) == (False, 0, False)
+
+
+def test_what_is_settled_while_a_window_is_open_has_all_of_its_time(made: Any) -> None:
+    """The window took 30 of 50 ms, behind a long call: half a millisecond of it counts, and so do 20 ms more."""
+    made._thin()
+    made._begin_window()
+    made.cpu += 30 * MS
+    made.lines.count = 10
+    made.settle()
+    made.cpu += 20 * MS
+    made._end_window()
+    made.settle()
+
+    assert made.lines.scaled[0] == (1.0, 10)
+    assert made.open_ns == 20.5 * MS
+
+
 def test_a_window_that_began_after_a_long_call_saw_no_line(made: Any) -> None:
     """It counts as time without a hit: else what follows long calls would be seen too often."""
     made._thin()

@@ -80,6 +80,30 @@ def test_hits_of_windows_are_added_scaled(tmp_path: Path) -> None:
     ]
 
 
+def test_hits_that_stand_for_less_than_nothing_are_not_known(tmp_path: Path) -> None:
+    """The time between windows was told as negative; the 4 before them are no whole, though 5 were met."""
+    counts = {
+        "file": "/s/a.py", "first_line": 1, "function": "f", "lines": [[1, 4, 30]], "scaled": [[1, 5, -4410, -3e6]],
+        "thinned": True,
+    }  # fmt: skip
+    path = tmp_path / "lines.json"
+    path.write_text(json.dumps({"format": "dlprof.lines/1", "unit_ns": 1.0, "functions": [counts]}))
+
+    (row,) = lines.read(path, PROCESS, FileNames("/s"), lambda file: ["def f(): pass"]).to_pylist()
+
+    assert row["hits"] is None
+
+
+def test_counts_below_zero_are_no_counts(tmp_path: Path) -> None:
+    """They would make a table that nobody opens."""
+    counts = {"file": "/s/a.py", "first_line": 1, "function": "f", "lines": [[1, -4, 30]]}
+    path = tmp_path / "lines.json"
+    path.write_text(json.dumps({"format": "dlprof.lines/1", "unit_ns": 1.0, "functions": [counts]}))
+
+    with pytest.raises(ArtifactError, match="line 1 ran -4 times"):
+        lines.read(path, PROCESS, FileNames("/s"), lambda file: [])
+
+
 @pytest.mark.parametrize(
     ("before", "in_windows", "hits"),
     [
