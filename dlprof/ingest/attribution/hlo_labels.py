@@ -26,6 +26,8 @@ _COLLECTIVES = ("all-", "reduce-scatter", "collective-", "ragged-all-")
 """Opcodes of collectives begin so: their paths end in what they compute, such as `reduce_sum`."""
 _PRODUCTS = {"convolution": "conv_general_dilated", "dot": "dot_general"}
 """What JAX calls them."""
+_WHOLE = {"jit(_one_hot)": "one_hot"}
+"""Functions of JAX that are one operator to who calls them, by the part of the path that they are."""
 _RINGS = 4
 """How far the owner of an instruction that XLA made is looked for."""
 
@@ -121,6 +123,9 @@ def _operator(instruction: Instruction) -> str:
     opcode = product(instruction)
     if opcode is not None:
         return _PRODUCTS[opcode]
+    whole = next((name for part, name in _WHOLE.items() if part in instruction.op_name), None)
+    if whole is not None:
+        return whole
     last = instruction.op_name.rpartition("/")[2]
     return last if last and "(" not in last else instruction.opcode or instruction.name
 

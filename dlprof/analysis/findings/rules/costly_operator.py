@@ -1,4 +1,4 @@
-"""Operators that a step seldom needs took much of it: decompositions of matrices, sorting, copies of whole arrays."""
+"""Operators that a step seldom needs: decompositions, sorting, one-hot arrays, copies of whole arrays."""
 
 from __future__ import annotations
 
@@ -27,6 +27,10 @@ _ADVICE = {
         "Rows are drawn without sorting all of them (random numbers of rows, or NumPy on the host), an order is made "
         "once an epoch, and the largest few need no whole order."
     ),
+    "one-hot arrays": (
+        "Take rows by their numbers, which makes no array of as many columns as there are numbers: table[numbers], an "
+        "Embedding layer, or take_along_axis for the value of the right class in a loss."
+    ),
     "copies": (
         "Let XLA overwrite what a function returns changed: jax.jit(f, donate_argnums=...) for the array, and use the "
         "new one only; or change large buffers outside of JAX (NumPy)."
@@ -46,6 +50,8 @@ class _Kind:
     """What a line that asks for it has: where the engine works on while Python goes on, no stack tells the line."""
     of_jax: bool = False
     """Only in loops of JAX without Keras, which tells XLA itself what it may overwrite."""
+    without_layers: bool = False
+    """Only where no layers are known: of these another rule tells more (`wasteful-layer`)."""
 
 
 _KINDS = (
@@ -70,6 +76,14 @@ _KINDS = (
         ),
         0.9,
         r"sort\(|top_?k\(|permutation\(|randperm\(|shuffle\(|choice\(|unique\(",
+    ),
+    _Kind(
+        "one-hot arrays",
+        Title("One-hot arrays were made in the steps", "making one-hot arrays"),
+        re.compile(r"one_?hot", re.IGNORECASE),
+        0.9,
+        r"one_?hot\(",
+        without_layers=True,
     ),
     _Kind(
         "copies",
@@ -97,7 +111,7 @@ def look(case: Case) -> Iterator[Claim]:
 
 
 def _is_of(kind: _Kind, kernel: LayerTime, case: Case) -> bool:
-    if not kernel.op:
+    if not kernel.op or (kind.without_layers and case.run.rows("layers")):
         return False
     if kind.of_jax:
         is_own = case.engine.name == "jax" and not loops.is_any_of_keras(case.run)

@@ -12,22 +12,14 @@ from dlprof.schema.vocabulary import EventKind
 from tests.unit.ingest.attributing import labelled
 
 
-def test_instructions_that_xla_inserted_belong_to_their_neighbours() -> None:
-    """A copy to what made its value, other work to who uses it, and what has no neighbour to XLA."""
+def instruction(name: str, opcode: str, path: str, number: int, operands: tuple[int, ...]) -> Instruction:
+    """One of a program."""
+    return Instruction(name, opcode, path, "", (), operands, number)
 
-    def instruction(name: str, opcode: str, path: str, number: int, operands: tuple[int, ...]) -> Instruction:
-        return Instruction(name, opcode, path, "", (), operands, number)
 
-    program = {
-        i.name: i
-        for i in (
-            instruction("dot.1", "dot", "jit(f)/jvp(dense_1)/dot_general", 1, ()),
-            instruction("copy.2", "copy", "", 2, (1,)),
-            instruction("fusion.3", "fusion", "", 3, ()),
-            instruction("scatter.4", "scatter", "jit(f)/transpose(jvp(dense_2))/scatter", 4, (3,)),
-            instruction("copy.5", "copy", "", 5, ()),
-        )
-    }
+def ran(*instructions: Instruction) -> Trace:
+    """A trace in which each of them ran once."""
+    program = {one.name: one for one in instructions}
     trace = Trace(Path("x.pb"), "xspace", "xla", "program", programs={"jit_f(1)": program})
     trace.lane(0, Lane(0, 0, "tf_XLAEigen"))
     trace.add_rows([
@@ -35,8 +27,30 @@ def test_instructions_that_xla_inserted_belong_to_their_neighbours() -> None:
                  scope=trace.scopes.number(HloInstruction(name, "jit_f", 1, "")))
         for name in program
     ])  # fmt: skip
+    return trace
 
-    found = labelled(trace)
+
+def test_what_one_function_of_jax_does_is_its_own() -> None:
+    """A one-hot array is a comparison that was made a number; a product of it stays a product."""
+    trace = ran(
+        instruction("fusion.1", "fusion", "jit(update)/jvp(jit(_one_hot))/convert_element_type", 1, ()),
+        instruction("dot.2", "dot", "jit(update)/jvp(jit(_one_hot))/dot_general", 2, ()),
+    )
+
+    assert [operator for _, _, operator in labelled(trace)] == ["one_hot", "dot_general"]
+
+
+def test_instructions_that_xla_inserted_belong_to_their_neighbours() -> None:
+    """A copy to what made its value, other work to who uses it, and what has no neighbour to XLA."""
+    found = labelled(
+        ran(
+            instruction("dot.1", "dot", "jit(f)/jvp(dense_1)/dot_general", 1, ()),
+            instruction("copy.2", "copy", "", 2, (1,)),
+            instruction("fusion.3", "fusion", "", 3, ()),
+            instruction("scatter.4", "scatter", "jit(f)/transpose(jvp(dense_2))/scatter", 4, (3,)),
+            instruction("copy.5", "copy", "", 5, ()),
+        )
+    )
 
     assert found == [
         ("dot.1", ("dense_1", "forward"), "dot_general"),

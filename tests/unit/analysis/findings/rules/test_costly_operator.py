@@ -10,11 +10,13 @@ import pytest
 from dlprof.analysis.findings.diagnose import diagnose
 from tests.unit import runs
 from tests.unit.analysis.findings.cases import KERNELS, Planted, Tables, diagnosed, on, pick, quiet, slugs
+from tests.unit.analysis.findings.test_one_hot import layer
 from tests.unit.runs import S
 
 SVD = {"op": "aten::_linalg_svd", "category": "other"}
 SORT = {"op": "sort", "category": "reduction"}
 COPY = {"op": "copy", "category": "data movement"}
+ONE_HOT = {"op": "one_hot", "category": "data movement"}
 
 
 def beside(operator: dict[str, Any], ms: float) -> Tables:
@@ -29,7 +31,11 @@ def planted() -> Planted:
 
 @pytest.mark.parametrize(
     ("operator", "title"),
-    [(SVD, "Matrices were decomposed in the steps"), (SORT, "Sorting took much of the steps")],
+    [
+        (SVD, "Matrices were decomposed in the steps"),
+        (SORT, "Sorting took much of the steps"),
+        (ONE_HOT, "One-hot arrays were made in the steps"),
+    ],
 )
 def test_nine_tenths_of_what_the_operator_takes_are_at_stake(
     operator: dict[str, Any], title: str, tmp_path: Path
@@ -56,6 +62,13 @@ def test_other_operators_are_none(operator: dict[str, Any], tmp_path: Path) -> N
     diagnosis = diagnosed(tmp_path / "r", **beside(operator, 10))
 
     assert not [one for one in diagnosis.findings if one.slug == "costly-operator"]
+
+
+def test_one_hot_arrays_of_known_layers_are_for_another_rule(tmp_path: Path) -> None:
+    """It knows whose product they are in, and with which weights."""
+    told = {**beside(ONE_HOT, 10), "layers": [layer("dense", "64x100", "64x10", "100x10")]}
+
+    assert "costly-operator" not in slugs(diagnosed(tmp_path / "r", **told))
 
 
 def test_a_little_of_it_is_none(tmp_path: Path) -> None:
