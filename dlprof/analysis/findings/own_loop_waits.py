@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dlprof import units
 from dlprof.analysis import loops
-from dlprof.analysis.findings import doing, queries, standing
+from dlprof.analysis.findings import doing, handed_over, queries, standing
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine
 from dlprof.analysis.findings.pairs import of_the_slower
@@ -37,6 +38,11 @@ _ADVICE = {
     "waiting for a thread": "See who holds the lock or fills the queue, and what that thread does meanwhile: prepare "
     "more batches ahead, and hold no lock while it sleeps or works.",
 }
+_SENDS = (
+    "What stays the same goes to each worker once: initializer= of the pool, or a global that is there before it is "
+    "made. With a bound method its whole object is sent with each task; larger chunks (chunksize=) send it less often, "
+    "and arrays in shared memory are not sent at all."
+)
 _UNKNOWN = (
     "See what the line waits for: a pause (sleep), a lock that another thread holds while it sleeps or works, the "
     "network, a disk, another program. A queue.Queue hands batches over without pauses."
@@ -52,14 +58,15 @@ def claims(case: Case) -> Iterator[Claim]:
         return
     line = line_of(case)
     told = _doing(case, line)
+    sent = handed_over.sent_bytes(case) if stood.others >= _CHILDREN else None
     yield Claim(
         Sentence(
             f"The training loop stands still for {100 * share:.0f} % of its steps{f', {told}' if told else ''}"
-            f"{_meanwhile(stood)}:"
+            f"{_meanwhile(stood, sent)}:"
         ),
         case.takes(*_PATHS, share=share),
         [queries.python_stood(Phase.FIT_STEPS)],
-        _ADVICE.get(told or "", _UNKNOWN),
+        _SENDS if sent is not None else _ADVICE.get(told or "", _UNKNOWN),
         line,
         title=_TITLE,
         support=case.code.support(
@@ -119,8 +126,11 @@ def _doing(case: Case, line: SourceLine | None) -> str | None:
     return max(times, key=lambda told: times[told], default=None)
 
 
-def _meanwhile(stood: Standing) -> str:
-    return f", while processes that it started use {stood.others:.1f} cores" if stood.others >= _CHILDREN else ""
+def _meanwhile(stood: Standing, sent_bytes: int | None) -> str:
+    if stood.others < _CHILDREN:
+        return ""
+    sends = f" and are sent {units.size(sent_bytes)} a step" if sent_bytes is not None else ""
+    return f", while processes that it started use {stood.others:.1f} cores{sends}"
 
 
 _CHILDREN = 0.2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from dlprof.analysis.findings import enlarged, heavy_weights, one_hot, queries
+from dlprof.analysis.findings import all_pairs, enlarged, heavy_weights, one_hot, queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, Support
 from dlprof.analysis.findings.heavy_weights import Weights
@@ -32,8 +32,8 @@ _OWNERS = Query(
 
 
 def look(case: Case) -> Iterator[Claim]:
-    """Products with one-hot arrays, or of enlarged maps; else a layer that is given whole maps, flattened."""
-    found = [*one_hot.claims(case), *enlarged.claims(case)]
+    """Products with one-hot arrays or of enlarged maps, pairs without one; else a layer that is given whole maps."""
+    found = [*one_hot.claims(case), *enlarged.claims(case), *all_pairs.claims(case)]
     yield from found or _of_maps(case)
 
 

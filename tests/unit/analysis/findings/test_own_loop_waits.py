@@ -33,6 +33,36 @@ def test_a_process_that_each_step_waits_for_is_named_with_its_line(tmp_path: Pat
     assert finding.next_step.startswith("Start no process in the loop")
 
 
+_POOL: list[Call] = [("map", "<python>/multiprocessing/pool.py", 364), ("wait", "<python>/threading.py", 327)]
+
+
+def pool(sent_mb: int, read_mb: int) -> Tables:
+    """300 steps, for half of which the thread waits for two workers that use a core and read so much in all."""
+    counters = {**ran(3), "write_bytes": sent_mb * 1_000_000}
+    process = cpu((2, {**BEGIN, "write_bytes": 0}), (8, counters), tree=50.0)
+    workers = [{"pid": pid, "role": "worker", "read_bytes": read_mb * 500_000} for pid in (43, 44)]
+    child = {**process["process_samples"][0], "pid": 43, "cpu_pct": 100.0}
+    children = [{**child, "time_ns": second * S} for second in range(3, 9)]
+    samples = [*process["process_samples"], *children]
+    return looping(*_POOL) | process | {"process_samples": samples, "processes": workers}
+
+
+def test_what_is_sent_to_workers_in_each_step_is_told_with_how_to_send_less(tmp_path: Path) -> None:
+    """10 GB are written by the program, and read by its workers: 33 MB a step."""
+    finding = pick(diagnosed(tmp_path / "r", OWN, **pool(10_000, 10_000)), "script-waits")
+
+    assert "and are sent 33 MB a step" in finding.claim
+    assert finding.next_step.startswith("What stays the same goes to each worker once")
+
+
+@pytest.mark.parametrize(("sent", "read"), [(10_000, 1_000), (900, 900)])
+def test_what_no_worker_reads_or_is_little_is_not_told_as_sent(tmp_path: Path, sent: int, read: int) -> None:
+    """Files, or 3 MB a step."""
+    finding = pick(diagnosed(tmp_path / "r", OWN, **pool(sent, read)), "script-waits")
+
+    assert " sent " not in finding.claim
+
+
 def test_a_loop_whose_thread_works_does_not_wait(tmp_path: Path) -> None:
     """The same stacks, but the thread had a core all the time."""
     tables = looping(*_PROCESS) | cpu((2, BEGIN), (8, ran(6)))
