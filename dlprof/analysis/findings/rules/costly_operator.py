@@ -31,6 +31,11 @@ _ADVICE = {
         "Take rows by their numbers, which makes no array of as many columns as there are numbers: table[numbers], an "
         "Embedding layer, or take_along_axis for the value of the right class in a loss."
     ),
+    "jacobians": (
+        "It has a row for each number of the batch's output, and the rows of one sample are zero for all others: "
+        "tape.batch_jacobian, or, of one number a sample, tape.gradient(y, x), which sums over the batch. Of fewer "
+        "inputs than outputs: forward mode (tf.autodiff.ForwardAccumulator)."
+    ),
     "copies": (
         "Let XLA overwrite what a function returns changed: jax.jit(f, donate_argnums=...) for the array, and use the "
         "new one only; or change large buffers outside of JAX (NumPy)."
@@ -50,6 +55,10 @@ class _Kind:
     """What a line that asks for it has: where the engine works on while Python goes on, no stack tells the line."""
     of_jax: bool = False
     """Only in loops of JAX without Keras, which tells XLA itself what it may overwrite."""
+    called: str | None = None
+    """What they are called together; None: by the one that takes most."""
+    in_loops_of_rows: bool = False
+    """Those that TensorFlow runs for many rows at once (`pfor`), where the source asks for it: by their paths."""
     without_layers: bool = False
     """Only where no layers are known: of these another rule tells more (`wasteful-layer`)."""
 
@@ -86,6 +95,15 @@ _KINDS = (
         without_layers=True,
     ),
     _Kind(
+        "jacobians",
+        Title("A Jacobian of the whole batch was computed", "computing a Jacobian of the whole batch"),
+        re.compile(r"/pfor(/|$)"),
+        0.8,
+        r"(?<!batch_)\bjacobian\(",
+        called="Operators that run once for each of its rows",
+        in_loops_of_rows=True,
+    ),
+    _Kind(
         "copies",
         Title("Whole arrays were copied to change a part of them", "copying whole arrays"),
         re.compile(r"copy(\.\d+)?", re.IGNORECASE),
@@ -111,6 +129,8 @@ def look(case: Case) -> Iterator[Claim]:
 
 
 def _is_of(kind: _Kind, kernel: LayerTime, case: Case) -> bool:
+    if kind.in_loops_of_rows:
+        return bool(kind.names.search(kernel.layer or "")) and case.code.written(kind.written) is not None
     if not kernel.op or (kind.without_layers and case.run.rows("layers")):
         return False
     if kind.of_jax:
@@ -135,7 +155,7 @@ def _claim(case: Case, kind: _Kind, found: list[LayerTime]) -> Claim:
     worst = max(found, key=lambda kernel: kernel.ns)
     share = sum(kernel.ns for kernel in found) / max(1, case.own(Tree.FIT_STEPS))
     return Claim(
-        Sentence(f"{worst.op} and its kin have {100 * share:.0f} % of the steps:"),
+        Sentence(f"{kind.called or f'{worst.op} and its kin'} have {100 * share:.0f} % of the steps:"),
         takes,
         [queries.operators()],
         _ADVICE[kind.name],

@@ -35,6 +35,14 @@ _ADVICE = (
     "cdist, matmul, einsum), reuse buffers, compute in place, use a smaller batch; huge pages make new memory cheaper: "
     "GLIBC_TUNABLES=glibc.malloc.hugetlb=1."
 )
+_NONE_LEFT = 0.02
+"""Share of the machine's memory that is available at the least, where it was full."""
+_SMALL = 0.5
+"""Share of it that this process and those below it had at most, where others had filled it."""
+_OTHERS = (
+    "Other programs had filled the memory of the machine: end them, or run when they are gone (free -h, and who is "
+    "largest in top)."
+)
 _EVIDENCE = (
     Query(
         "memory and faults over time",
@@ -62,22 +70,33 @@ def look(case: Case) -> Iterator[Claim]:
     if lost < 1 or (lost == stalled and stalled < _LEAST_STALLED_NS):
         return
     peak = pc.max(rows["rss_bytes"]).as_py()
+    by_others = _is_by_others(case)
     inside = {phase: case.own(phase) for phase in _PHASES}
     inside[Tree.SCRIPT] = case.phases.of([case.phases.training_span]).get(Tree.SCRIPT, 0)
     yield Claim(
         Sentence(
             "The process waited for memory,",
             f": {minor:,} new pages and {major:,} pages from disk while training, {_told(stalled)}, "
-            f"{peak / 1e9:.2f} GB at its largest.",
+            f"{peak / 1e9:.2f} GB at its largest{', and none left on the machine' if by_others else ''}.",
         ),
         _spread(case, inside, lost),
         _EVIDENCE,
-        _ADVICE,
+        _OTHERS if by_others else _ADVICE,
         case.code.hottest_line(tuple(inside), case.code.is_called_back),
-        Remedy("huge pages", {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}),
+        None if by_others else Remedy("huge pages", {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}),
         basis=Basis.ESTIMATED,
         support=Support(Ground.STATED if 2 * (stalled or 0) >= lost else Ground.MODEL),
     )
+
+
+def _is_by_others(case: Case) -> bool:
+    """Whether the machine's memory was full, and this process and those below it had little of it."""
+    whole = case.run.manifest.machine.memory_bytes
+    least = pc.min(case.run.table("machine", ("memory_available_bytes",))["memory_available_bytes"]).as_py()
+    if not whole or least is None or least > _NONE_LEFT * whole:
+        return False
+    samples = case.run.table("process_samples", ("time_ns", "rss_bytes")).group_by("time_ns")
+    return bool(pc.max(samples.aggregate([("rss_bytes", "sum")])["rss_bytes_sum"]).as_py() <= _SMALL * whole)
 
 
 def _spread(case: Case, inside: Mapping[TreePath, int], lost: int) -> dict[TreePath, int]:

@@ -141,7 +141,8 @@ class Windows(object):
                 if self._affordable.is_enough(window.begin, loop.previous_end, window.steps, loop.window_steps):
                     # Of a step in which the tracer needed memory little can be said; the next one has that memory.
                     before, window.last_resident = window.last_resident, freed_memory.resident()
-                    if window.steps >= LEAST_STEPS or not freed_memory.has_grown(before, window.last_resident):
+                    is_new = freed_memory.has_grown(before, window.last_resident) and not window.guard.asked
+                    if window.steps >= LEAST_STEPS or not is_new:
                         self._stop()
             return
         self._affordable.plain_step(loop.previous_end, count, flags & wire.STEP_COMPILED, loop.epoch)
@@ -186,6 +187,7 @@ class Windows(object):
             self._abandon()
             self._fail("the tracer could not be started", error, loop)
             return
+        window.guard.start()
         self.active = window
         self._cost(began, window.begin, "start kernel tracing")
         loop.previous_end = loop.previous_end and now()
@@ -193,6 +195,7 @@ class Windows(object):
     def _stop(self):
         window, self.active = self.active, None
         loop = window.loop
+        window.guard.stop()
         try:
             self._tracer.drain()
         except Exception:
@@ -294,6 +297,7 @@ class _Window(object):
     def __init__(self, loop, folder, asked, begin, resident):
         self.loop = loop
         self.resident = self.last_resident = resident
+        self.guard = freed_memory.Guard(resident)
         self.folder = folder
         self.asked = asked
         self.begin = begin

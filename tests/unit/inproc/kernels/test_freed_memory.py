@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from threading import Event, get_ident
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -45,3 +48,65 @@ def test_what_is_freed_in_the_middle_of_the_heap_goes_back() -> None:
     assert grown is not None
     assert after is not None
     assert grown - after > 128 * MB
+
+
+def grown(monkeypatch: pytest.MonkeyPatch, most: int, *sizes: int) -> freed_memory.Guard:
+    """A guard of a process that had 600 MB, whose peak is `most`, and which is of these sizes when it is looked at."""
+    told = iter(sizes)
+    monkeypatch.setattr(freed_memory, "getrusage", lambda _who: SimpleNamespace(ru_maxrss=most << 10))
+    monkeypatch.setattr(freed_memory, "resident", lambda: next(told) * MB)
+    return freed_memory.Guard(600 * MB)
+
+
+def test_a_step_that_takes_too_much_memory_gives_it_back_while_it_runs(
+    trims: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From 600 MB to 1.2 GB, then 700 MB; and again when it has 1.3 GB, but not at 1.1."""
+    guard = grown(monkeypatch, 1300, 1200, 700, 1100, 1300, 700)
+
+    for _ in range(3):
+        guard.look()
+
+    assert (len(trims), guard.asked) == (2, 2)
+
+
+def test_no_file_is_opened_while_the_peak_is_as_it_was(trims: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 1 GB, 400 MB more than at the begin."""
+    guard = grown(monkeypatch, 1000)
+
+    guard.look()
+
+    assert (trims, guard.asked) == ([], 0)
+
+
+def test_a_guard_looks_until_its_window_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a thread that is gone when `stop` returns."""
+    monkeypatch.setattr(freed_memory, "_EVERY_S", 0.001)
+    guard, looked = freed_memory.Guard(600 * MB), Event()
+    threads: list[int] = []
+
+    def look() -> None:
+        threads.append(get_ident())
+        looked.set()
+
+    monkeypatch.setattr(guard, "look", look)
+    guard.start()
+    assert looked.wait(10)
+    guard.stop()
+    count = len(threads)
+    time.sleep(0.02)
+
+    assert len(threads) == count
+    assert get_ident() not in threads
+
+
+def test_where_the_kernel_tells_nothing_nobody_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No thread is started, and there is nothing to end."""
+    started: list[Any] = []
+    monkeypatch.setattr(freed_memory._thread, "start_new_thread", lambda *told: started.append(told))
+    guard = freed_memory.Guard(None)
+
+    guard.start()
+    guard.stop()
+
+    assert started == []

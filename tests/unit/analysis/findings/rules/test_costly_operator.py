@@ -93,6 +93,24 @@ def test_copies_of_an_own_loop_of_jax_are_named_where_an_array_is_changed(tmp_pa
     assert finding.at_stake_ns == pytest.approx(2.4 * S, rel=0.01)
 
 
+@pytest.mark.parametrize(("written", "line"), [("tape.jacobian(y, x)", 3), ("tape.batch_jacobian(y, x)", None)])
+def test_a_jacobian_of_a_whole_batch_is_named_where_it_is_written(
+    tmp_path: Path, written: str, line: int | None
+) -> None:
+    """Its rows are worked on at once, 10 of the 20 ms of a step; one for each sample is as it should be."""
+    row = {"file": "train.py", "function": "loop", "first_line": 9, "line": 9, "hits": 3, "time_ns": 1}
+    of_rows = {"op": "MatMul", "category": "matmul", "layer": "net/dense/MatMul/pfor"}
+    run = runs.trained(tmp_path / "r", **beside(of_rows, 10), lines=[row])
+    kept = run.folder.raw / "sources" / "train.py"
+    kept.parent.mkdir()
+    kept.write_text(f"def slope(x):\n    y = net(x)\n    return {written}\n")
+
+    found = [one for one in diagnose(run).findings if one.slug == "costly-operator"]
+
+    assert [one.line for one in found] == ([] if line is None else [line])
+    assert all(one.claim.startswith("Operators that run once for each of its rows have 50 %") for one in found)
+
+
 SLICES = {
     "op": "autograd::engine::evaluate_function: SelectBackward0",
     "category": "elementwise",

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.unit import runs
 from tests.unit.analysis.findings.cases import (
     BEGIN,
     BUSY,
@@ -38,3 +39,16 @@ def test_memory_is_waited_for_where_the_scripts_own_code_is_called(tmp_path: Pat
     diagnosis = diagnosed(tmp_path / "r", **waiting_for_input(**sampled((6, 8, calls)), **stalled))
 
     assert {one.slug: one.at_stake_ns for one in diagnosis.findings} == {"memory-pressure": S, "input-bound": S}
+
+
+@pytest.mark.parametrize(("memory_bytes", "is_by_others"), [(20 * S, True), (int(1.5 * S), False)])
+def test_where_others_filled_the_memory_it_is_not_the_script_that_should_use_less(
+    tmp_path: Path, memory_bytes: int, is_by_others: bool
+) -> None:
+    """A process of 1 GB, on a machine of 20 GB of which nothing was left; or on one of 1.5 GB."""
+    tables = quiet(**cpu((2.5, BEGIN), (7.5, BUSY), stall_memory_ns=2 * S, memory_available_bytes=0))
+    machine = {**runs.manifest()["machine"], "memory_bytes": memory_bytes}
+
+    finding = pick(diagnosed(tmp_path / "r", runs.manifest(machine=machine), **tables), "memory-pressure")
+
+    assert finding.next_step.startswith("Other programs had filled the memory") is is_by_others
