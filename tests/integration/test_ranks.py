@@ -149,6 +149,7 @@ def test_a_training_that_lost_a_rank_still_reports(tmp_path: Path, python: str) 
     assert found["claim"].startswith("Rank 1 ended with exit code 3 after 4"), found["claim"]
 
 
+@pytest.mark.measured
 def test_what_one_rank_does_alone_is_named_with_its_line(tmp_path: Path, python: str) -> None:
     """A validation of rank 0 after every twentieth step, for which the other one waits in its next."""
     assert followed(tmp_path, python, "validates").code == 0
