@@ -2,8 +2,8 @@
 
 Tracers keep small records, and allocate them while a step makes and frees large arrays: in glibc's heap each record
 then lies behind such an array, and the next one of that size needs new memory. A training of 0.6 GB had 2.8 GB after
-two traced steps, to its end; one that goes through 4,200 steps of time took 10 GB in each traced step, until the machine
-had none left. glibc gives whole pages of free memory back when it is asked to.
+two traced steps, to its end; one that goes through 4,200 steps of time took 10 GB in each traced step, until the
+machine had none left. glibc gives whole pages of free memory back when it is asked to.
 """
 
 import _thread

@@ -103,7 +103,7 @@ def test_a_guard_looks_until_its_window_is_over(monkeypatch: pytest.MonkeyPatch)
 def test_where_the_kernel_tells_nothing_nobody_looks(monkeypatch: pytest.MonkeyPatch) -> None:
     """No thread is started, and there is nothing to end."""
     started: list[Any] = []
-    monkeypatch.setattr(freed_memory._thread, "start_new_thread", lambda *told: started.append(told))
+    monkeypatch.setattr("_thread.start_new_thread", lambda *told: started.append(told))
     guard = freed_memory.Guard(None)
 
     guard.start()
