@@ -36,13 +36,16 @@ def claims(case: Case) -> Iterator[Claim]:
     """One, for the layer that takes most."""
     if case.tree.unsplit is not None:
         return
-    rows = [row for row in case.run.rows("layers") if _pairs(row) is not None and not _multiplies(case, row["layer"])]
-    takes_of = [heavy_weights.of_layer(case, row["layer"], Direction.FORWARD, Direction.BACKWARD) for row in rows]
-    row, takes = max(zip(rows, takes_of, strict=True), key=lambda one: sum(one[1].values()), default=({}, {}))
-    pairs = _pairs(row) if row else None
-    if pairs is None or sum(takes.values()) < _SHARE_OF_WORK * case.whole_ns:
+    found = [
+        (heavy_weights.of_layer(case, row["layer"], Direction.FORWARD, Direction.BACKWARD), row, pairs)
+        for row in case.run.rows("layers")
+        if (pairs := _pairs(row)) is not None and not _multiplies(case, row["layer"])
+    ]
+    if not found:
         return
-    features, vectors = pairs
+    takes, row, (features, vectors) = max(found, key=lambda one: sum(one[0].values()))
+    if sum(takes.values()) < _SHARE_OF_WORK * case.whole_ns:
+        return
     yield Claim(
         Sentence(
             f"{row['layer']} compares {features:,} numbers of each input with those of each of {vectors:,} vectors, "
@@ -78,18 +81,12 @@ def _pairs(row: Mapping[str, Any]) -> tuple[int, int] | None:
     A matrix of an element-wise layer has the shape of the input: where both are square that cannot be told apart.
     """
     matrices = [heavy_weights.lengths(shape) for shape in row["weights"] or () if "x" in shape]
-    given = _lengths(row["inputs"][0]) if row["inputs"] and len(row["inputs"]) == 1 else None
-    made = _lengths(row["output"])
+    given, made = heavy_weights.of_each(heavy_weights.only(row["inputs"])), heavy_weights.of_each(row["output"])
     if len(matrices) != 1 or not matrices[0] or len(matrices[0]) != _MATRIX or not given or not made:
         return None
     features, vectors = given[-1], made[-1]
     is_square = features == vectors and len(given) > 1
     return (features, vectors) if sorted(matrices[0]) == sorted((features, vectors)) and not is_square else None
-
-
-def _lengths(shape: str | None) -> tuple[int, ...] | None:
-    """All lengths but that of the batch; None: one of them is not known."""
-    return heavy_weights.lengths((shape or "").partition("x")[2])
 
 
 def _multiplies(case: Case, layer: str) -> bool:

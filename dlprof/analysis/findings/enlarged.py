@@ -109,7 +109,7 @@ def _products(case: Case) -> Iterator[_Product]:
     known: dict[tuple[int | None, str | None], tuple[str, _Shape, _Shape]] = {}
     before = None
     for row in rows:
-        place, channels = (row["model"], _only(row["inputs"])), _channels(row)
+        place, channels = (row["model"], heavy_weights.only(row["inputs"])), _channels(row)
         found = known.get(place)
         if found is not None and channels is not None and (before == found[0] or makers[place] == 1):
             _, small, large = found
@@ -117,19 +117,10 @@ def _products(case: Case) -> Iterator[_Product]:
                 takes = heavy_weights.of_layer(case, row["layer"], Direction.FORWARD, Direction.BACKWARD)
                 times = math.prod(large) // math.prod(small)
                 yield _Product(row["layer"], *found, channels, times, heavy_weights.scaled(takes, 1 - 1 / times))
-        given, made = _lengths(_only(row["inputs"])), _lengths(row["output"])
+        given, made = heavy_weights.of_each(heavy_weights.only(row["inputs"])), heavy_weights.of_each(row["output"])
         if given and made and not row["weights"] and _enlarges(given, made) and not row["class"].startswith(_PADDING):
             known[row["model"], row["output"]] = (row["layer"], given, made)
         before = row["layer"]
-
-
-def _only(inputs: list[str] | None) -> str | None:
-    return inputs[0] if inputs and len(inputs) == 1 else None
-
-
-def _lengths(shape: str | None) -> _Shape | None:
-    """All lengths but that of the batch; None: one of them is not known."""
-    return heavy_weights.lengths((shape or "").partition("x")[2])
 
 
 def _enlarges(given: _Shape, made: _Shape) -> bool:

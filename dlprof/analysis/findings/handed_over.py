@@ -6,8 +6,7 @@ children read as much has gone from one to the others.
 
 from __future__ import annotations
 
-import pyarrow.compute as pc
-
+from dlprof.analysis import columns
 from dlprof.analysis.findings.case import Case
 from dlprof.schema.vocabulary import Loop
 
@@ -20,7 +19,7 @@ _READ = 0.5
 def sent_bytes(case: Case) -> int | None:
     """Bytes that the main process sends to its children in each training step; None: little, or it was not measured."""
     steps = case.run.table("steps", ("loop", "count"))  # as columns: there may be millions
-    count = pc.sum(steps.filter(pc.equal(steps["loop"], Loop.TRAIN.value))["count"]).as_py()
+    count = columns.total(columns.steps_of(steps, Loop.TRAIN)["count"])
     written = case.machine.process_samples("write_bytes")["write_bytes"]
     if not count or len(written) < 2:
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from dlprof.analysis.findings.case import Case
@@ -70,6 +70,16 @@ def lengths(text: str | None) -> tuple[int, ...] | None:
     """Those of a shape that is told as `64x12`; None: one of them is not known, or there are none."""
     words = (text or "").split("x")
     return tuple(int(one) for one in words) if all(one.isdigit() for one in words) else None
+
+
+def of_each(shape: str | None) -> tuple[int, ...] | None:
+    """All lengths of a shape but the first, which is that of the batch; None: one of them is not known."""
+    return lengths((shape or "").partition("x")[2])
+
+
+def only(inputs: Sequence[str] | None) -> str | None:
+    """The shape of the only input of a layer; None: it has none, or several."""
+    return inputs[0] if inputs and len(inputs) == 1 else None
 
 
 def class_of(case: Case, layer: str | None) -> str | None:

@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import pyarrow.compute as pc
-
-from dlprof.analysis import loops
+from dlprof.analysis import columns, loops
 from dlprof.analysis.findings import doing, queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, SourceLine
@@ -142,7 +140,7 @@ def often_run(case: Case) -> dict[SourceLine, float]:
     """Lines that ran many times for each training step, but for those that make rows for a loader; hits a step."""
     rows = case.run.rows("lines")
     counts = case.run.table("steps", ("loop", "count"))  # as columns: there may be millions
-    steps = pc.sum(counts.filter(pc.equal(counts["loop"], Loop.TRAIN.value))["count"]).as_py() or 0
+    steps = columns.total(columns.steps_of(counts, Loop.TRAIN)["count"])
     try:
         feeding = {(line.file, line.line) for line in case.input.pipeline.lines}
     except Abstain:

@@ -10,13 +10,12 @@ as long.
 """
 
 import _thread
-import signal
 import sys
 import time
 from os import F_OK
 from os import access as _access
 
-from dlprof_probes.inproc import census, duty, interrupts, line_cost
+from dlprof_probes.inproc import census, duty, interrupts, line_cost, own_threads
 from dlprof_probes.inproc.clock import now
 
 _getswitchinterval, _setswitchinterval, _current_frames = (
@@ -27,8 +26,6 @@ _getswitchinterval, _setswitchinterval, _current_frames = (
 _gettrace = sys.gettrace
 _sleep, _clock_gettime = time.sleep, time.clock_gettime
 _clock_of = getattr(time, "pthread_getcpuclockid", None)
-_mask, _BLOCK, _SET = signal.pthread_sigmask, signal.SIG_BLOCK, signal.SIG_SETMASK
-_ALL = [number for number in range(1, signal.NSIG) if number not in (32, 33)]  # those two are the C library's
 _native_id = getattr(_thread, "get_native_id", None)
 _GONE_NS = 20 * 1000 * 1000
 """So long the kernel may take to end a thread that has nothing left to do."""
@@ -111,11 +108,7 @@ class Thinning(object):
         self._hits_before = self._lines.hits()
         self._wake.acquire(False)
         self._ended.acquire()
-        before = _mask(_BLOCK, _ALL)  # what the main thread blocks must not find a thread that takes it
-        try:
-            _thread.start_new_thread(self._run, ())
-        finally:
-            _mask(_SET, before)
+        own_threads.start(self._run)
 
     def stop(self, wait_s=0):
         """Look no more; waits up to so long for the thread to end, and to be gone for the kernel, too."""

@@ -122,21 +122,27 @@ def look(case: Case) -> Iterator[Claim]:
         raise Abstain("of two runs operators are compared layer by layer")
     yield from slice_gradients.claims(case)
     for kind in _KINDS:
-        found = [kernel for kernel in case.tree.layers if _is_of(kind, kernel, case)]
+        found = [one for one in case.tree.layers if _is_of(kind, one)] if _may_be(kind, case) else []
         total = sum(kernel.ns for kernel in found)
         if total and total >= _SHARE * max(1, case.own(Tree.FIT_STEPS)):
             yield _claim(case, kind, found)
 
 
-def _is_of(kind: _Kind, kernel: LayerTime, case: Case) -> bool:
+def _may_be(kind: _Kind, case: Case) -> bool:
+    """Whether the run is one in which such operators are looked for."""
     if kind.in_loops_of_rows:
-        return bool(kind.names.search(kernel.layer or "")) and case.code.written(kind.written) is not None
-    if not kernel.op or (kind.without_layers and case.run.rows("layers")):
-        return False
+        return case.code.written(kind.written) is not None
     if kind.of_jax:
-        is_own = case.engine.name == "jax" and not loops.is_any_of_keras(case.run)
-        return is_own and kernel.category == Category.DATA_MOVEMENT and bool(kind.names.fullmatch(kernel.op))
-    return bool(kind.names.search(kernel.op))
+        return case.engine.name == "jax" and not loops.is_any_of_keras(case.run)
+    return not (kind.without_layers and case.run.rows("layers"))
+
+
+def _is_of(kind: _Kind, kernel: LayerTime) -> bool:
+    if kind.in_loops_of_rows:
+        return bool(kind.names.search(kernel.layer or ""))
+    if kind.of_jax:
+        return kernel.category == Category.DATA_MOVEMENT and bool(kind.names.fullmatch(kernel.op or ""))
+    return bool(kind.names.search(kernel.op or ""))
 
 
 def _line(case: Case, kind: _Kind) -> SourceLine | None:

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from dlprof_probes.inproc import own_threads
 from dlprof_probes.inproc.kernels import freed_memory
 
 MB = 1 << 20
@@ -103,7 +104,7 @@ def test_a_guard_looks_until_its_window_is_over(monkeypatch: pytest.MonkeyPatch)
 def test_where_the_kernel_tells_nothing_nobody_looks(monkeypatch: pytest.MonkeyPatch) -> None:
     """No thread is started, and there is nothing to end."""
     started: list[Any] = []
-    monkeypatch.setattr("_thread.start_new_thread", lambda *told: started.append(told))
+    monkeypatch.setattr(own_threads, "start", started.append)
     guard = freed_memory.Guard(None)
 
     guard.start()
