@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dlprof.analysis import kernel_window, kernels, layer_work
+from dlprof.analysis import kernel_window, kernels, layer_work, steps
 from dlprof.analysis.kernels import Row
 from dlprof.analysis.layer_flops import Layer, Shape
 from dlprof.analysis.layer_work import LayerWork
@@ -56,13 +56,47 @@ class LayerRate:
 
     @property
     def flops_per_s(self) -> float | None:
-        """Achieved rate; None: not known."""
-        return self.work.flops / self.ns * 1e9 if self.work.flops is not None and self.ns else None
+        """Achieved rate; None: not known, or there is nothing to compute."""
+        return self.work.flops / self.ns * 1e9 if self.work.flops and self.ns else None
 
     @property
     def bytes_per_s(self) -> float | None:
-        """Achieved rate of what must be moved at least; None: not known."""
-        return self.work.bytes / self.ns * 1e9 if self.ns else None
+        """Achieved rate of what must be moved at least; None: not known, or nothing must be."""
+        return self.work.bytes / self.ns * 1e9 if self.work.bytes and self.ns else None
+
+
+@dataclass(frozen=True)
+class StepRate:
+    """A training step as a whole: what all layers ask for together, over the time that it takes.
+
+    Attributes:
+        flops: Operations; None: those of a layer are not known.
+        bytes: What the layers must move at least (bytes), without what the optimiser moves; None: there are no layers.
+        traced_ns: Wall time of a step in the kernel window (ns); None: none was traced.
+        plain_ns: That of a step without a tracer, as the report tells it (ns); None: not known.
+        peak: What the machine computes at most in the type of most layers (FLOP/s); None: not measured.
+    """
+
+    flops: float | None = None
+    bytes: float | None = None
+    traced_ns: float | None = None
+    plain_ns: float | None = None
+    peak: float | None = None
+
+    @property
+    def ns(self) -> float | None:
+        """The plain step, or else the traced one, which takes longer."""
+        return self.plain_ns or self.traced_ns
+
+    @property
+    def flops_per_s(self) -> float | None:
+        """Achieved rate; None: not known."""
+        return self.flops / self.ns * 1e9 if self.flops and self.ns else None
+
+    @property
+    def reached(self) -> float | None:
+        """Share of what the machine computes at most, from 0 to 1: the model's utilisation of it, often called MFU."""
+        return self.flops_per_s / self.peak if self.flops_per_s and self.peak else None
 
 
 @dataclass(frozen=True)
@@ -71,8 +105,7 @@ class Roofline:
 
     Attributes:
         layers: In the order of the model; empty: see `why_not`.
-        step_flops: Operations of a training step; None: those of a layer are not known.
-        step_ns: Wall time of a traced step (ns); None: none was traced.
+        step: The training step as a whole.
         traced_steps: Training steps in all kernel windows.
         ceilings: What the machine can do; None: it was not measured.
         why_not: Why there are no layers; None: there are.
@@ -81,8 +114,7 @@ class Roofline:
     """
 
     layers: tuple[LayerRate, ...]
-    step_flops: float | None
-    step_ns: float | None
+    step: StepRate
     traced_steps: int
     ceilings: Ceilings | None
     why_not: str | None = None
@@ -99,14 +131,24 @@ def of_run(run: Run) -> Roofline:
     ceilings = run.manifest.machine.ceilings
     if not rows:
         why = run.missing("layers") or "no model told its layers; one of a class of the user's own has no graph of them"
-        return Roofline((), None, None, 0, ceilings, why)
+        return Roofline((), StepRate(), 0, ceilings, why)
     known = [layer for row in rows if (layer := _layer(row)) is not None]
     rates = tuple(_rate(work, times, ceilings, _dtype(rows)) for work in layer_work.of_step(known))
     flops = [rate.work.flops for rate in rates]
     whole = None if None in flops or len(known) < len(rows) else sum(each for each in flops if each is not None)
-    step_ns = (window.end_ns - window.begin_ns) / window.steps if window is not None and traced else None
-    steps = sum(row["steps"] or 0 for row in run.rows("kernel_windows") if row["loop"] == Loop.TRAIN)
-    return Roofline(rates, whole, step_ns, steps, ceilings, None, None if times else _why_no_times(run), unnamed)
+    step = StepRate(
+        whole,
+        sum(rate.work.bytes for rate in rates),
+        (window.end_ns - window.begin_ns) / window.steps if window is not None and traced else None,
+        _plain_ns(run),
+        _peak(ceilings, _dtype(rows)),
+    )
+    count = sum(row["steps"] or 0 for row in run.rows("kernel_windows") if row["loop"] == Loop.TRAIN)
+    return Roofline(rates, step, count, ceilings, None, None if times else _why_no_times(run), unnamed)
+
+
+def _plain_ns(run: Run) -> float | None:
+    return next((one.median_ns for one in steps.of_run(run) if one.loop == Loop.TRAIN), None)
 
 
 def _why_no_times(run: Run) -> str:
@@ -204,6 +246,8 @@ def _rate(work: LayerWork, times: Mapping[tuple[str, str], _Time], ceilings: Cei
         return LayerRate(work, time.ns, None, None)
     computing, moving = work.flops / peak * 1e9, work.bytes / ceilings.bytes_per_s * 1e9
     least = max(computing, moving)
+    if not least:
+        return LayerRate(work, time.ns, None, None)
     bound = Bound.COMPUTE if computing >= moving else Bound.BANDWIDTH
     if time.ns > _FAR * least:
         bound = Bound.OVERHEAD if time.mean_ns < _SMALL_NS else Bound.KERNEL

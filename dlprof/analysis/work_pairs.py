@@ -99,8 +99,8 @@ def join(a: Side, b: Side) -> WorkPair:
     flops = _sum(of_both, "a_flops"), _sum(of_both, "b_flops")
     times = _sum(of_both, "a_ns"), _sum(of_both, "b_ns")
     return WorkPair(
-        found[0].step_flops,
-        found[1].step_flops,
+        found[0].step.flops,
+        found[1].step.flops,
         *flops,
         *times,
         _cause(*flops, *times),

@@ -45,7 +45,16 @@ class RooflineReport(Struct, frozen=True, kw_only=True):
 
     schema: str = SCHEMA
     step_flops: float | None
+    step_bytes: float | None
+    """What its layers must move at least, without the optimiser."""
     step_ns: float | None
+    """Of a traced step."""
+    plain_step_ns: float | None
+    """Of a step without a tracer."""
+    step_flops_per_s: float | None
+    """Of the plain step, or else of the traced one."""
+    step_reached: float | None
+    """Share of the ceiling of computing that the step as a whole reaches, often called MFU."""
     ceilings: CeilingReport | None
     why_not: str | None
     layers: tuple[LayerReport, ...]
@@ -57,9 +66,14 @@ class RooflineReport(Struct, frozen=True, kw_only=True):
 
 def as_json(found: Roofline) -> RooflineReport:
     """All layers. See `dlprof help json`."""
+    step = found.step
     return RooflineReport(
-        step_flops=found.step_flops,
-        step_ns=found.step_ns,
+        step_flops=step.flops,
+        step_bytes=step.bytes,
+        step_ns=step.traced_ns,
+        plain_step_ns=step.plain_ns,
+        step_flops_per_s=step.flops_per_s,
+        step_reached=step.reached,
         ceilings=_ceilings(found.ceilings),
         why_not=found.why_not,
         layers=tuple(map(_layer, found.layers)),

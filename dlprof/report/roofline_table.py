@@ -7,7 +7,7 @@ from typing import TextIO
 from rich.table import Table
 from rich.text import Text
 
-from dlprof.analysis.roofline import LayerRate, Roofline
+from dlprof.analysis.roofline import LayerRate, Roofline, StepRate
 from dlprof.report.console import make_console
 from dlprof.schema.vocabulary import MemoryBasis
 from dlprof.units import duration, percent, safe, size
@@ -81,13 +81,21 @@ def scaled(value: float | None, unit: str) -> str:
     return f"{value:.3g} {unit}"
 
 
+def _whole(step: StepRate) -> str:
+    """A step as a whole: its work, and the rate reached without a tracer where that is known."""
+    asked = f"A training step asks for {scaled(step.flops, 'FLOP')}"
+    if step.flops_per_s is None:
+        return f"{asked}."
+    which = "plain" if step.plain_ns else "traced"
+    share = "" if step.reached is None else f", {percent(step.reached, 1.0)} % of the ceiling"
+    return f"{asked}, {scaled(step.flops_per_s, 'FLOP/s')} over a {which} step of {duration(step.ns)}{share}."
+
+
 def foot(found: Roofline) -> list[str]:
     """What is to be said below: the work of a step, the ceilings, and what the columns are."""
     lines = []
-    if found.step_flops is not None:
-        rate = found.step_flops / found.step_ns * 1e9 if found.step_ns else None
-        reached = f", {scaled(rate, 'FLOP/s')} over a traced step of {duration(found.step_ns)}" if rate else ""
-        lines.append(f"A training step asks for {scaled(found.step_flops, 'FLOP')}{reached}.")
+    if found.step.flops is not None:
+        lines.append(_whole(found.step))
     if found.ceilings is None:
         lines.append("What this machine can do was not measured: `dlprof doctor --measure` (2 s), then trace again.")
     else:
@@ -103,8 +111,8 @@ def foot(found: Roofline) -> list[str]:
         )
     if any((rate.reached or 0) > 1 for rate in found.layers):
         lines.append(
-            "More than 100 %: caches, ceilings of a busy machine (`dlprof doctor --measure` raises them), or kernels "
-            "of the layer that ran under another's name: then what binds it is not told."
+            "More than 100 %: caches, ceilings of a busy machine (`dlprof doctor --measure` raises them), or, where it "
+            "is far more and nothing is said to bind it, kernels of the layer that ran under another's name."
         )
     lines.append(
         "Work of one training step, by shapes; ~ by the number of values. Moved: each input, weight, output once."

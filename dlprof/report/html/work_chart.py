@@ -1,4 +1,7 @@
-"""The roofline of a run as a picture: rates of layers over their operations per byte, below what the machine can do."""
+"""The roofline of a run as a picture: rates of the layers and of the whole step over their operations per byte.
+
+Above them is what the machine can do.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from dlprof.analysis import roofline
-from dlprof.analysis.roofline import LayerRate, Roofline
+from dlprof.analysis.roofline import LayerRate, Roofline, StepRate
 from dlprof.report.roofline_table import foot, scaled
 from dlprof.store.run import Run
 from dlprof.units import duration
@@ -16,26 +19,26 @@ WIDTH, HEIGHT = 720, 300
 _LEFT, _BOTTOM, _EDGE = 92, 34, 16
 _TOP = 25
 _LEAST_DECADES = 2
-_LABELS = 4
-"""Layers that are named in the picture."""
+_LABELS = 5
+"""What is named in the picture."""
 _ASIDE, _LINE = 7, 14
 
 
 @dataclass(frozen=True)
 class Point:
-    """A layer in one direction: where it stands (px), and what is said of it.
+    """A layer in one direction, or the whole step: where it stands (px), and what is said of it.
 
     Attributes:
         x, y: Its place.
-        direction: Forward or backward.
+        what: `forward`, `backward` or `step`.
         title: What is said when it is pointed at.
-        label: Its layer, written beside it; None: not among the few of most time, or that stands elsewhere.
+        label: Its name, written beside it; None: not among the few of most time, or that stands elsewhere.
         aside: How far from it the label begins, or, below 0, ends (px).
     """
 
     x: float
     y: float
-    direction: str
+    what: str
     title: str
     label: str | None = None
     aside: int = 0
@@ -56,7 +59,7 @@ class WorkChart:
     Attributes:
         rows: Layers of most time, by direction.
         more: How many are left out.
-        points: Those that have work, bytes and time.
+        points: Those that have work, bytes and time, the whole step first.
         roof: What the machine can do, as points of a line (px); empty: it was not measured.
         across, up: The grid.
         says: Sentences below.
@@ -79,7 +82,7 @@ def of_run(run: Run) -> WorkChart | None:
     rows = sorted(found.layers, key=lambda rate: (-(rate.ns or 0), -(rate.work.flops or 0)))
     if found.why_not is not None or not rows:
         return None
-    known = [one for one in rows if one.work.flops and one.work.bytes and one.flops_per_s]
+    known = [*_whole(found.step), *_layers(rows)]
     across, up = _axes(known, found)
     return WorkChart(
         rows[:_TOP],
@@ -90,6 +93,43 @@ def of_run(run: Run) -> WorkChart | None:
         [Tick(up.place(value), scaled(value, "FLOP/s")) for value in up.decades()] if known else [],
         foot(found),
     )
+
+
+@dataclass(frozen=True)
+class _Worked:
+    """What has a place in the picture.
+
+    Attributes:
+        name: Of the layer, or of the step.
+        what: `forward`, `backward` or `step`.
+        intensity: Operations per byte.
+        rate: FLOP/s.
+        title: What is said of it.
+    """
+
+    name: str
+    what: str
+    intensity: float
+    rate: float
+    title: str
+
+
+def _whole(step: StepRate) -> Iterator[_Worked]:
+    if step.flops is None or step.flops_per_s is None or not step.bytes:
+        return
+    which = "plain" if step.plain_ns else "traced"
+    told = f"a {which} step: {scaled(step.flops, 'FLOP')} in {duration(step.ns)}, {scaled(step.flops_per_s, 'FLOP/s')}"
+    yield _Worked("whole step", "step", step.flops / step.bytes, step.flops_per_s, told)
+
+
+def _layers(rows: Sequence[LayerRate]) -> Iterator[_Worked]:
+    for one in rows:
+        work, rate = one.work, one.flops_per_s
+        if work.flops and work.bytes and rate:
+            bound = f", bound by {one.bound}" if one.bound else ""
+            told = f"{work.layer}, {work.direction}: {scaled(work.flops, 'FLOP')} in {duration(one.ns)}"
+            title = f"{told}, {scaled(rate, 'FLOP/s')}{bound}"
+            yield _Worked(work.layer, work.direction, work.flops / work.bytes, rate, title)
 
 
 @dataclass(frozen=True)
@@ -111,10 +151,10 @@ class _Axis:
         yield from (10.0**power for power in range(self.low, self.high + 1))
 
 
-def _axes(known: Sequence[LayerRate], found: Roofline) -> tuple[_Axis, _Axis]:
+def _axes(known: Sequence[_Worked], found: Roofline) -> tuple[_Axis, _Axis]:
     peak = max(found.ceilings.flops_per_s.values(), default=None) if found.ceilings is not None else None
-    rates = [one.flops_per_s for one in known if one.flops_per_s] + ([peak] if peak else [])
-    each = [_intensity(one) for one in known] + ([peak / found.ceilings.bytes_per_s] if peak and found.ceilings else [])
+    rates = [one.rate for one in known] + ([peak] if peak else [])
+    each = [one.intensity for one in known] + ([peak / found.ceilings.bytes_per_s] if peak and found.ceilings else [])
     return (
         _Axis(*_decades(each), _LEFT, WIDTH - _EDGE),
         _Axis(*_decades(rates), HEIGHT - _BOTTOM, _EDGE),
@@ -126,33 +166,20 @@ def _decades(values: Sequence[float]) -> tuple[int, int]:
     return low, max(low + _LEAST_DECADES, math.ceil(math.log10(max(values, default=1))))
 
 
-def _intensity(rate: LayerRate) -> float:
-    """Operations per byte."""
-    return (rate.work.flops or 0) / rate.work.bytes
-
-
-def _points(known: Sequence[LayerRate], across: _Axis, up: _Axis) -> Iterator[Point]:
-    """The points; of those of most time, which come first, the layers are named, each once."""
+def _points(known: Sequence[_Worked], across: _Axis, up: _Axis) -> Iterator[Point]:
+    """The points; of those of most time, which come first, the names are written, each once."""
     named: dict[str, Point] = {}
-    for rate in known:
-        point, layer = _point(rate, across, up), rate.work.layer
-        if layer not in named and len(named) < _LABELS and not any(_is_near(point, one) for one in named.values()):
+    for one in known:
+        point = Point(across.place(one.intensity), up.place(one.rate), one.what, one.title)
+        if one.name not in named and len(named) < _LABELS and not any(_is_near(point, two) for two in named.values()):
             aside = -_ASIDE if point.x > WIDTH * 2 / 3 else _ASIDE
-            point = named[layer] = replace(point, label=layer, aside=aside)
+            point = named[one.name] = replace(point, label=one.name, aside=aside)
         yield point
 
 
 def _is_near(one: Point, other: Point) -> bool:
     """Whether what is written beside one would lie upon what is written beside the other."""
     return abs(one.y - other.y) < _LINE and abs(one.x - other.x) < WIDTH / 4
-
-
-def _point(rate: LayerRate, across: _Axis, up: _Axis) -> Point:
-    work, reached = rate.work, rate.flops_per_s or 1
-    told = f"{work.layer}, {work.direction}: {scaled(work.flops, 'FLOP')} in {duration(rate.ns)}"
-    bound = f", bound by {rate.bound}" if rate.bound else ""
-    title = f"{told}, {scaled(reached, 'FLOP/s')}{bound}"
-    return Point(across.place(_intensity(rate)), up.place(reached), work.direction, title)
 
 
 def _roof(found: Roofline, across: _Axis, up: _Axis) -> str:

@@ -133,21 +133,48 @@ def test_a_layer_whose_kernels_were_not_seen_has_work_and_no_time(tmp_path: Path
 
 def test_a_step_asks_for_all_that_its_layers_ask_for(tmp_path: Path) -> None:
     """A first layer: the product, and the gradient of its weights."""
-    assert of(tmp_path / "r", [layer()], [op(4)]).step_flops == 2 * FLOPS
+    step = of(tmp_path / "r", [layer()], [op(4)]).step
+
+    assert (step.flops, step.bytes) == (2 * FLOPS, 2 * MOVED)
+
+
+def test_a_step_as_a_whole_has_the_rate_of_the_plain_steps(tmp_path: Path) -> None:
+    """0.4 GFLOP in the 20 ms of a step without a tracer, a fifth of 100 GFLOP/s."""
+    step = of(tmp_path / "r", [layer()], [op(4)]).step
+
+    assert step.plain_ns == 20 * MS
+    assert step.flops_per_s == pytest.approx(2e10)
+    assert step.reached == pytest.approx(0.2)
+
+
+def test_a_step_has_a_rate_also_where_no_kernel_was_traced(tmp_path: Path) -> None:
+    """Its work is known by shapes, its time by the clock."""
+    step = roofline.of_run(trained(tmp_path / "r", layers=[layer()])).step
+
+    assert step.traced_ns is None
+    assert step.flops_per_s == pytest.approx(2e10)
+
+
+def test_what_asks_for_nothing_has_neither_a_rate_nor_a_bound(tmp_path: Path) -> None:
+    """Another shape of the same values: a kernel under its name is not "0 % of the ceiling"."""
+    view = layer(**{"class": "Flatten", "weight_names": [], "weights": [], "output": "100000"})
+    rate = forward(of(tmp_path / "r", [view], [op(1, op="Reshape", category="data movement")]))
+
+    assert (rate.ns, rate.flops_per_s, rate.bytes_per_s, rate.bound, rate.reached) == (MS, None, None, None, None)
 
 
 def test_with_a_layer_that_is_not_known_the_sum_is_not_known(tmp_path: Path) -> None:
     """A length that varies."""
     found = of(tmp_path / "r", [layer(), layer(layer="lstm", inputs=["100x?x8"])], [op(4)])
 
-    assert (found.step_flops, len(found.layers)) == (None, 2)
+    assert (found.step.flops, len(found.layers)) == (None, 2)
 
 
 def test_without_layers_there_is_a_reason(tmp_path: Path) -> None:
     """No 0."""
     found = of(tmp_path / "r", [], [op(4)])
 
-    assert (found.layers, found.step_flops) == ((), None)
+    assert (found.layers, found.step.flops) == ((), None)
     assert found.why_not == "no model told its layers; one of a class of the user's own has no graph of them"
 
 

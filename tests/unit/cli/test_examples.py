@@ -105,6 +105,8 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copy(DATA / "nvidia_smi.csv", folder / "gpu.csv")
     (folder / "no-header.csv").write_text("2026/11/20 10:15:00.123, 0, 93 %, 8192 MiB\n")
     written(folder, GOOD).rename(folder / "matrix.toml")
+    # What one example makes another one reads, and that may be tried first, or in another process.
+    assert dlprof("collect", f"{folder}/node1/ddp", f"{folder}/node2/ddp", "-o", f"{folder}/runs/all") == 0
     return folder
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 
 from dlprof.analysis.layer_work import LayerWork
-from dlprof.analysis.roofline import LayerRate, Roofline
+from dlprof.analysis.roofline import LayerRate, Roofline, StepRate
 from dlprof.report import roofline_table
 from dlprof.schema.manifest import Ceilings
 from dlprof.schema.vocabulary import Bound, Direction, MemoryBasis
@@ -21,10 +21,15 @@ def rate(
     return LayerRate(work, ns, Bound.COMPUTE if reached is not None else None, reached)
 
 
+def step(traced_ns: float | None, plain_ns: float | None) -> StepRate:
+    """A step of 0.2 GFLOP and 4 MB, on a machine of 100 GFLOP/s."""
+    return StepRate(2e8, 4e6, traced_ns, plain_ns, 1e11)
+
+
 def printed(*layers: LayerRate, ceilings: Ceilings | None = CEILINGS, why_not: str | None = None) -> list[str]:
     """The lines."""
     out = io.StringIO()
-    known = Roofline(layers, 2e8, 1e7, 10, ceilings, why_not)
+    known = Roofline(layers, step(1e7, None), 10, ceilings, why_not)
     roofline_table.print_table(known, top=1, file=out, plain=True)
     return out.getvalue().splitlines()
 
@@ -49,8 +54,8 @@ def test_an_estimate_is_marked() -> None:
 
 def test_why_no_layer_has_a_time_is_told_below() -> None:
     """And what share of the kernels is of none."""
-    known = Roofline((rate(2e8, None, None),), 2e8, None, 0, CEILINGS, None, "too few steady steps for a window")
-    hidden = Roofline((rate(2e8, None, None),), 2e8, None, 10, CEILINGS, None, None, 0.87)
+    known = Roofline((rate(2e8, None, None),), step(None, None), 0, CEILINGS, None, "too few steady steps for a window")
+    hidden = Roofline((rate(2e8, None, None),), step(None, None), 10, CEILINGS, None, None, 0.87)
 
     assert "No layer has a time, because too few steady steps for a window." in roofline_table.foot(known)
     assert roofline_table.foot(hidden)[2].startswith("87 % of the traced kernels' time is of no layer")
@@ -66,9 +71,25 @@ def test_what_is_left_out_is_counted() -> None:
 def test_the_step_and_the_ceilings_are_told() -> None:
     """0.2 GFLOP in 10 ms."""
     assert printed(rate(2e8, 4e6, 0.5))[2:4] == [
-        "A training step asks for 200 MFLOP, 20 GFLOP/s over a traced step of 10.0 ms.",
+        "A training step asks for 200 MFLOP, 20 GFLOP/s over a traced step of 10.0 ms, 20.0 % of the ceiling.",
         "Ceilings, measured: 100 GFLOP/s float32, 10.00 GB/s on 2 cores.",
     ]
+
+
+def test_a_step_as_a_whole_is_judged_without_its_tracer_where_that_is_known() -> None:
+    """5 ms instead of 10."""
+    known = Roofline((rate(2e8, 4e6, 0.5),), step(1e7, 5e6), 10, CEILINGS)
+
+    assert roofline_table.foot(known)[0] == (
+        "A training step asks for 200 MFLOP, 40 GFLOP/s over a plain step of 5.00 ms, 40.0 % of the ceiling."
+    )
+
+
+def test_of_a_step_whose_time_is_not_known_only_the_work_is_told() -> None:
+    """No rate, no share."""
+    known = Roofline((rate(2e8, None, None),), step(None, None), 0, CEILINGS)
+
+    assert roofline_table.foot(known)[0] == "A training step asks for 200 MFLOP."
 
 
 def test_more_than_can_be_is_a_ceiling_of_a_busy_machine() -> None:

@@ -13,6 +13,7 @@ from dlprof_probes.inproc.kernels.affordable import LEAST_STEPS, Affordable
 
 WARM_STEPS = 5
 """Plain steady steps before a window, where the loop is long enough."""
+_TOO_FEW = "too few steady steps for a window; --kernels all traces them too"
 
 
 class NoWindows(object):
@@ -169,7 +170,7 @@ class Windows(object):
         if self.active is not None and self.active.loop is loop:
             self._stop()
         elif loop is not None and loop.watch is not None and loop.kind not in self._done:
-            self._short = "too few steady steps for a window"
+            self._short = _TOO_FEW
         if loop is not None:
             loop.watch = None
 
@@ -222,7 +223,7 @@ class Windows(object):
         self._abandon()
         rmtree(window.folder, ignore_errors=True)
         self._done.discard(window.loop.kind)
-        self._short = "too few steady steps for a window"
+        self._short = _TOO_FEW
 
     def _abandon(self):
         """Leave the engine untraced, however far its tracer had come."""

@@ -218,7 +218,7 @@ def test_a_loop_of_one_step_gets_none(run: Fixture) -> None:
     run.loops.close(loop)
 
     assert run.tracer.calls == []
-    assert run.state() == ("unavailable", "too few steady steps for a window")
+    assert run.state() == ("unavailable", "too few steady steps for a window; --kernels all traces them too")
 
 
 def test_a_loop_that_ends_before_it_is_warm_leaves_the_window_to_the_next(run: Fixture) -> None:

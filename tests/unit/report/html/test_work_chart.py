@@ -27,10 +27,19 @@ def test_a_layer_stands_by_its_operations_per_byte_and_its_rate(tmp_path: Path) 
     chart = work_chart.of_run(traced(tmp_path / "r"))
 
     assert chart is not None
-    (point,) = chart.points
+    point = chart.points[1]
     assert [point.x, point.y] == pytest.approx([281.7, 178.6])
     assert point.title == "dense, forward: 200 MFLOP in 4.00 ms, 50 GFLOP/s, bound by compute"
     assert (point.label, point.aside) == ("dense", 7)
+
+
+def test_the_whole_step_stands_beside_its_layers(tmp_path: Path) -> None:
+    """0.4 GFLOP and 9.6 MB in the 20 ms of a plain step."""
+    chart = work_chart.of_run(traced(tmp_path / "r"))
+
+    assert chart is not None
+    assert (chart.points[0].what, chart.points[0].label) == ("step", "whole step")
+    assert chart.points[0].title == "a plain step: 400 MFLOP in 20.0 ms, 20 GFLOP/s"
 
 
 def test_the_roof_goes_along_the_bandwidth_to_the_peak(tmp_path: Path) -> None:
