@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dlprof.analysis import kernel_window, kernels, layer_work, steps
+from dlprof.analysis import kernel_window, kernels, layer_work, loop_sums, steps
 from dlprof.analysis.kernels import Row
 from dlprof.analysis.layer_flops import Layer, Shape
 from dlprof.analysis.layer_work import LayerWork
@@ -148,6 +148,10 @@ def of_run(run: Run) -> Roofline:
 
 
 def _plain_ns(run: Run) -> float | None:
+    """What the report tells of a training step; None: not known, or each steady one was traced."""
+    sums = run.once("loop_sums", loop_sums.of_run).get(Loop.TRAIN)
+    if sums is None or not sums.plain.rows:
+        return None
     return next((one.median_ns for one in steps.of_run(run) if one.loop == Loop.TRAIN), None)
 
 

@@ -155,6 +155,17 @@ def test_a_step_has_a_rate_also_where_no_kernel_was_traced(tmp_path: Path) -> No
     assert step.flops_per_s == pytest.approx(2e10)
 
 
+def test_a_step_under_the_tracer_is_no_plain_one(tmp_path: Path) -> None:
+    """`--kernels all`: each of the steady steps of 20 ms is in the window."""
+    tables = window([op(4)])
+    (whole,) = tables["kernel_windows"]
+    whole.update(start_ns=0, dur_ns=10**12)
+
+    step = roofline.of_run(trained(tmp_path / "r", layers=[layer()], **tables)).step
+
+    assert step.plain_ns is None
+
+
 def test_what_asks_for_nothing_has_neither_a_rate_nor_a_bound(tmp_path: Path) -> None:
     """Another shape of the same values: a kernel under its name is not "0 % of the ceiling"."""
     view = layer(**{"class": "Flatten", "weight_names": [], "weights": [], "output": "100000"})
