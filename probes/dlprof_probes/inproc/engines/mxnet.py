@@ -19,6 +19,8 @@ _READS = (
     ("__float__", "float()"), ("__int__", "int()"),
 )  # fmt: skip
 """What brings values of an array to the host, or waits for them."""
+_BULKS = ("MXNET_EXEC_BULK_EXEC_TRAIN", "MXNET_EXEC_BULK_EXEC_INFERENCE")
+"""MXNet reads them each time that it binds a graph."""
 _affinity = getattr(os, "sched_getaffinity", None)
 _PLANNED = re.compile(r"Total (\d+) MB allocated")
 _PLAN = "values between the operators of the largest bound graph: MXNet's plan, in whole MiB"
@@ -44,6 +46,7 @@ class MXNetTracer(Tracer):
         self._swapped = []
         self._cached = []
         self._bulk_size = None
+        self._environment = {}
 
     def drain(self):
         """Wait for the engine."""
@@ -87,6 +90,7 @@ class MXNetTracer(Tracer):
         if self._bulk_size is not None:
             self._mxnet.engine.set_bulk_size(self._bulk_size)
             self._bulk_size = None
+        self._restore()
         while self._swapped:
             executors, index, original = self._swapped.pop()
             executors[index] = original
@@ -95,10 +99,9 @@ class MXNetTracer(Tracer):
             block._cached_op = original
 
     def _unbulk(self):
-        names = ("MXNET_EXEC_BULK_EXEC_TRAIN", "MXNET_EXEC_BULK_EXEC_INFERENCE")
-        before = dict((name, os.environ.get(name)) for name in names)
+        self._environment = dict((name, os.environ.get(name)) for name in _BULKS)
         try:
-            os.environ.update(dict.fromkeys(names, "0"))
+            os.environ.update(dict.fromkeys(_BULKS, "0"))
             for module in self._modules():
                 executors = getattr(getattr(module, "_exec_group", None), "execs", None) or []
                 for index, original in enumerate(executors):
@@ -117,11 +120,16 @@ class MXNetTracer(Tracer):
                 self._cached.append((block, block._cached_op))
                 block._cached_op = self._mxnet.nd.CachedOp(block._cached_graph[1], flags)
         finally:
-            for name, value in before.items():
-                if value is None:
-                    os.environ.pop(name, None)
-                else:
-                    os.environ[name] = value
+            if not self.whole_loops:  # else graphs are bound in the window: in its first step
+                self._restore()
+
+    def _restore(self):
+        while self._environment:
+            name, value = self._environment.popitem()
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
 
 
 def _mend(path):

@@ -21,12 +21,14 @@ class Tracer(object):
 
     Attributes:
         gpu: Whether it may trace the GPU; set from outside.
+        whole_loops: Whether its windows are whole loops, with what is compiled in them; set from outside.
         whole_run: Its engine only times all calls of a process: it has no `start`, and `stop` writes at the end.
         memory_bytes: What it may take for a moment: where less is left, it is not started.
         zero_ns: Zero of the clock of its traces, on the run's clock (ns); None: their clock is the wall clock.
     """
 
     gpu = True
+    whole_loops = False
     whole_run = False
     memory_bytes = 1000 * 1000 * 1000
     zero_ns = None

@@ -99,7 +99,7 @@ class Windows(object):
         except Exception as error:
             self._failure = "%s: %s" % (type(error).__name__, error)
         if self._tracer is not None:
-            self._tracer.gpu = self._gpu
+            self._tracer.gpu, self._tracer.whole_loops = self._gpu, self.everything
 
     def has_traced(self, name):
         """Whether that engine is the one to be traced, or another one was traced already."""

@@ -139,6 +139,27 @@ def test_operators_run_one_by_one_in_a_window_only(probed: Callable[..., Any], t
     assert json.loads((tmp_path / "profile.json").read_text()) == {"traceEvents": [{"name": "operator"}]}
 
 
+def test_what_is_bound_while_a_whole_loop_is_traced_runs_one_by_one(
+    probed: Callable[..., Any], tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`--kernels all`: its graph is bound in the first step. Afterwards the environment is the user's own."""
+    monkeypatch.setenv("MXNET_EXEC_BULK_EXEC_TRAIN", "1")
+    setup = probed("mxnet")
+    import mxnet as mx
+
+    setup.engine.under_keras(fake_keras())
+    tracer = MXNetTracer(kept(tmp_path))
+    tracer.whole_loops = True
+
+    tracer.start(str(tmp_path))
+    module = bound(mx)
+    tracer.stop()
+
+    assert module._exec_group.execs[0].bulk is False
+    assert os.environ["MXNET_EXEC_BULK_EXEC_TRAIN"] == "1"
+    assert "MXNET_EXEC_BULK_EXEC_INFERENCE" not in os.environ
+
+
 def test_what_gluon_runs_is_not_bulked_in_a_window(probed: Callable[..., Any], tmp_path: Any) -> None:
     """A block's own graph gets other flags, and is its own again afterwards."""
     setup = probed("mxnet")
