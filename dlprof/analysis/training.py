@@ -66,7 +66,8 @@ class UnusedGradients:
     Attributes:
         passes: That were looked at.
         partly: Of these, those that were partly for nothing.
-        share: What was for nothing, by nodes of the graph, of all the time in which they were looked at.
+        share: What was for nothing, by nodes of the graph, of all the time in which they were looked at; None: the engine
+            does not tell it, only kernels do.
         layers: Names of the outermost layers that have these weights alone; empty where no model was at hand.
         of_layers: How many of the passes through these were for nothing, of one.
         weights: How many.
@@ -76,7 +77,7 @@ class UnusedGradients:
 
     passes: int
     partly: int
-    share: float
+    share: float | None
     layers: tuple[str, ...]
     of_layers: float
     weights: int
@@ -208,7 +209,7 @@ def _unused(told: Mapping[str, Any] | None) -> UnusedGradients | None:
         of_layers=told["of_layers"],
         weights=told["weights"],
         is_owned=told["owned"],
-        line=told["line"],
+        line=told.get("line"),
     )
 
 

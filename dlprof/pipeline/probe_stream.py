@@ -153,7 +153,8 @@ def _add_facts(run: Workspace, meta: Mapping[str, Any]) -> None:
         )
         run.note(keras=keras)
     dispatch = _dispatch(run.manifest.engine, run.manifest.keras)
-    if dispatch is not None and run.manifest.backend.source != "managed":
+    # A backend of dlprof's says it for Keras: its engine may be used alone, too.
+    if dispatch is not None and (run.manifest.backend.source != "managed" or run.manifest.keras is None):
         backend = structs.replace(
             run.manifest.backend,
             asynchronous_dispatch=dispatch.asynchronous,

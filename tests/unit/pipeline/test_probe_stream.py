@@ -79,6 +79,16 @@ def test_a_backend_of_dlprofs_knows_it_before(stream: Stream) -> None:
     assert run.manifest.keras_backend == "jax"
 
 
+def test_on_a_backend_of_keras_an_engine_that_is_used_alone_returns_its_own_way(stream: Stream) -> None:
+    """A script of Gluon under `--backend mxnet`: its steps are only dispatched."""
+    stream.meta.update({"engine": "mxnet", "engine_version": "1.9"})
+    run = workspace("managed", "mxnet")
+
+    probe_stream.add_stream(run, Path("inproc.wire"))
+
+    assert dispatch(run) == (True, False)
+
+
 def test_a_framework_without_keras_has_none_though_it_loads_one(stream: Stream) -> None:
     """As TensorFlow does."""
     stream.meta.update({**KERAS, "keras_backend": "tensorflow", "engine": "tensorflow"})

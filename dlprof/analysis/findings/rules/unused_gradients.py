@@ -17,6 +17,7 @@ _OF_PASSES = 0.2
 _SHARE = 0.05
 _USUAL = 0.15
 _NAMED = 3
+_NOBODY = {"mxnet": "no Trainer has them, or it has them at a rate of 0"}
 _TOLD = Query(
     "backward passes that were looked at, as the loop's facts tell them (unused_gradients)",
     "SELECT name, file, line, detail FROM spans WHERE kind = 'fit'",
@@ -27,17 +28,21 @@ def look(case: Case) -> Iterator[Claim]:
     """The kernels of these layers on the way back, where a window has them; else the part of the passes' graphs."""
     unused = case.training.unused_gradients if case.training else None
     if unused is None:
-        raise Abstain("no gradients were seen that a PyTorch loop of the script's own takes for nothing")
+        raise Abstain(
+            "no gradients were seen that a loop of the script's own takes for nothing, on PyTorch or in hybridized blocks of Gluon"
+        )
     if unused.partly < _OF_PASSES * unused.passes:
         return
     traced = _traced(case, unused)
     share = unused.share if traced is None else traced
+    if share is None:
+        raise Abstain("some gradients are used by nothing, but no kernels of their layers' backward passes were traced")
     if share < _SHARE:
         return
     file = case.training.file if case.training else None
     sum_ = case.takes(Tree.FIT_STEPS if traced is None else Tree.FIT_STEPS / StepPart.KERNELS, share=share)
     yield Claim(
-        Sentence(_claim(unused)),
+        Sentence(_claim(unused, case.engine.name)),
         sum_,
         [_TOLD],
         "Cut the graph in front of them, so that the way back ends there.",
@@ -46,26 +51,28 @@ def look(case: Case) -> Iterator[Claim]:
         support=Support(
             Ground.REPEATED, seen=unused.partly, agree=unused.partly / unused.passes, part=share, usual=_USUAL
         ),
-        fix=_fix(unused),
+        fix=_fix(unused, case.engine.name),
     )
 
 
-def _claim(unused: UnusedGradients) -> str:
+def _claim(unused: UnusedGradients, engine: str) -> str:
     names = ", ".join(unused.layers[:_NAMED])
     more = len(unused.layers) - _NAMED
     which = f" ({names}{f' and {more} more' if more > 0 else ''})" if names else ""
-    why = (
-        "their optimizer sets them to nothing before it steps"
-        if unused.is_owned
-        else "no optimizer has them, and they do not change"
-    )
+    nobody = _NOBODY.get(engine, "no optimizer has them, and they do not change")
+    why = "their optimizer sets them to nothing before it steps" if unused.is_owned else nobody
     return (
         f"{unused.partly} of {unused.passes} backward passes that were looked at went on to {unused.weights} weights "
         f"whose gradients nothing uses{which}: {why}:"
     )
 
 
-def _fix(unused: UnusedGradients) -> str:
+def _fix(unused: UnusedGradients, engine: str) -> str:
+    if engine == "mxnet":
+        return (
+            'collect_params().setattr("grad_req", "null") on the blocks that stay as they are; those in front of all that '
+            "learns can be called before autograd.record()"
+        )
     if unused.is_owned:
         return "detach() what these layers gave, before the other model computes a loss that only itself learns from"
     return (

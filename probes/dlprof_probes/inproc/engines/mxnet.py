@@ -10,7 +10,7 @@ from os import makedirs
 
 from dlprof_probes import wire
 from dlprof_probes.inproc import own_files
-from dlprof_probes.inproc.engines import mxnet_by_hand, mxnet_loaders
+from dlprof_probes.inproc.engines import mxnet_by_hand, mxnet_loaders, mxnet_unused
 from dlprof_probes.inproc.engines.base import Engine, size_of, weights_told
 from dlprof_probes.inproc.kernels.tracer import Tracer, quiet
 
@@ -168,6 +168,7 @@ class MXNet(Engine):
         self._graphs = None
         self._bound = weakref.WeakSet()
         self._by_hand = mxnet_by_hand.MXNetByHand(self)
+        self._unused = mxnet_unused.UnusedGradients(self, self._hybridized)
 
     def slots_of(self, model):
         """The states of the updater of its module, or of the store that the module updates in."""
@@ -232,9 +233,23 @@ class MXNet(Engine):
             own.updates(self, trainer, name)
         made = probe.guard(lambda _result, _args: (own.made(), self._by_hand.optimiser_made()))
         probe.replace(trainer, "__init__", lambda f: probe.wrappers.after(f, made))
+        if self.wants_kernels:
+            self._unused.watch(gluon)
         loader = getattr(getattr(gluon, "data", None), "DataLoader", None)
         if loader is not None:
             mxnet_loaders.watch(self, loader)
+
+    def _hybridized(self):
+        return self._blocks.in_use() if self._blocks is not None else []
+
+    def trained_layers(self, optimizer, frames):
+        """A training has begun; its layers have their names from graphs."""
+        self._unused.training()
+        return super(MXNet, self).trained_layers(optimizer, frames)
+
+    def after_training(self):
+        """Gradients that nobody used."""
+        return {"unused_gradients": self._unused.facts()}
 
     def _keep_graphs(self, bound, block):
         probe, nothing = self.probe, lambda _args: None

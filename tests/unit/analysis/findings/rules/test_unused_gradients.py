@@ -74,3 +74,28 @@ def test_a_little_for_nothing_is_nothing(changes: dict[str, Any], tmp_path: Path
 def test_a_loop_whose_gradients_are_all_used_is_not_judged(tmp_path: Path) -> None:
     """Nothing was told of it."""
     assert "unused-gradients" not in slugs(diagnosed(tmp_path / "r", TOLD, **quiet()))
+
+
+def gluon(*, is_traced: bool = True) -> Planted:
+    """A body that no Trainer has: 3 of 12 ms of a traced step are its way back."""
+    told = training(partly=12, of_layers=1.0, owned=False, layers=["body"], share=None)
+    ops = [
+        {"op": "_backward_FullyConnected", "layer": "body", "direction": "backward", "ms": 3.0},
+        {"op": "FullyConnected", "layer": "body", "direction": "forward", "ms": 9.0},
+    ]
+    traced = runs.window(ops) if is_traced else {}
+    return Planted({**told, **traced}, runs.manifest(keras=None, engine={"name": "mxnet", "version": "1.9.1"}))
+
+
+def test_in_gluon_the_kernels_tell_what_it_takes(tmp_path: Path) -> None:
+    """With Gluon's own words and remedy."""
+    finding = pick(gluon().diagnosis(tmp_path), "unused-gradients")
+
+    assert "(body): no Trainer has them, or it has them at a rate of 0" in finding.claim
+    assert finding.fix is not None
+    assert finding.fix.startswith('collect_params().setattr("grad_req", "null")')
+
+
+def test_without_kernels_nobody_knows_what_it_takes_in_gluon(tmp_path: Path) -> None:
+    """Nothing is claimed."""
+    assert "unused-gradients" not in slugs(gluon(is_traced=False).diagnosis(tmp_path))
