@@ -66,8 +66,8 @@ class UnusedGradients:
     Attributes:
         passes: That were looked at.
         partly: Of these, those that were partly for nothing.
-        share: What was for nothing, by nodes of the graph, of all the time in which they were looked at; None: the engine
-            does not tell it, only kernels do.
+        share: What was for nothing, by nodes of the graph, of all the time in which they were looked at; None:
+            only kernels tell it.
         layers: Names of the outermost layers that have these weights alone; empty where no model was at hand.
         of_layers: How many of the passes through these were for nothing, of one.
         weights: How many.

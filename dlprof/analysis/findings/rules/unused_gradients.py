@@ -28,9 +28,7 @@ def look(case: Case) -> Iterator[Claim]:
     """The kernels of these layers on the way back, where a window has them; else the part of the passes' graphs."""
     unused = case.training.unused_gradients if case.training else None
     if unused is None:
-        raise Abstain(
-            "no gradients were seen that a loop of the script's own takes for nothing, on PyTorch or in hybridized blocks of Gluon"
-        )
+        raise Abstain("no gradients were seen that a loop of PyTorch or hybridized blocks of Gluon take for nothing")
     if unused.partly < _OF_PASSES * unused.passes:
         return
     traced = _traced(case, unused)
@@ -70,8 +68,8 @@ def _claim(unused: UnusedGradients, engine: str) -> str:
 def _fix(unused: UnusedGradients, engine: str) -> str:
     if engine == "mxnet":
         return (
-            'collect_params().setattr("grad_req", "null") on the blocks that stay as they are; those in front of all that '
-            "learns can be called before autograd.record()"
+            'collect_params().setattr("grad_req", "null") on the blocks that stay as they are; those in front of all '
+            "that learns can be called before autograd.record()"
         )
     if unused.is_owned:
         return "detach() what these layers gave, before the other model computes a loss that only itself learns from"
