@@ -12,6 +12,8 @@ from dlprof.store.run import Run
 _SUMS = ("element_count", "total_ns", "own_ns", "starting_ns", "function_ns")
 _ROOT = "Root"
 """What the engine puts around a pipeline."""
+_KEEPS = "Cache"
+"""In the names of stages that keep what they have read."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,17 @@ class InputGraph:
     def slowest_stage(self) -> GraphStage | None:
         """That stage."""
         return self.stages[self.slowest] if self.slowest is not None else None
+
+    @property
+    def kept_before(self) -> GraphStage | None:
+        """The stage that keeps for the next pass what the slowest one reads, not what it makes; None: none does."""
+        behind = {self.slowest} if self.slowest is not None else set()
+        for place, stage in enumerate(self.stages):
+            if stage.parent in behind:
+                behind.add(place)
+                if _KEEPS in stage.name and stage.line:
+                    return stage
+        return None
 
 
 def of_run(run: Run) -> tuple[InputGraph, ...]:

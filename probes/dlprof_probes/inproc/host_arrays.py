@@ -2,6 +2,13 @@
 
 import sys
 
+_OF_ENGINES = frozenset(("numpy", "torch", "tensorflow", "jaxlib", "jax"))
+
+
+def may_be(value):
+    """Whether it is of a class of an engine's, or of NumPy's: others may do whatever they like when asked."""
+    return type(value).__module__.split(".")[0] in _OF_ENGINES
+
 
 def view_of(array):
     """The same numbers, without a copy and without a wait for a device; None: they are elsewhere.

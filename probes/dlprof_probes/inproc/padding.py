@@ -25,12 +25,13 @@ class Padding(object):
         left: How many more are wanted.
     """
 
-    __slots__ = ("_batches", "_columns", "_in_all", "_of_rows", "left")
+    __slots__ = ("_batches", "_columns", "_in_all", "_of_rows", "_there", "left")
 
     def __init__(self):
         self.left = _LOOKED_AT
         self._batches = self._columns = 0
         self._in_all = self._of_rows = 0.0
+        self._there = None
 
     def see(self, batch):
         """Look at a batch: arrays in lists, tuples and dictionaries; the longest rows in it count.
@@ -43,6 +44,15 @@ class Padding(object):
         if found:
             self._add(max(found, key=lambda one: one.shape[1]))
         return bool(found)
+
+    def see_made(self, values):
+        """Look at arrays that were made since the last such look: a batch, not all the data that it was taken from.
+
+        Gives whether there was any.
+        """
+        rows = dict((id(one), one) for one in values if host_arrays.may_be(one) and _is_rows(one))
+        before, self._there = self._there, frozenset(rows)
+        return before is not None and self.see([one for key, one in rows.items() if key not in before])
 
     def see_all(self, arrays):
         """Look at arrays of all data: rows from all over them stand for batches.

@@ -100,3 +100,24 @@ def test_memory_of_the_host_is_read_where_it_lies() -> None:
     found = told(Array())
 
     assert found is None or found["in_all"] == 0.4  # Python asks for `__buffer__` from 3.12 on
+
+
+def test_what_is_made_anew_in_each_step_is_the_batch() -> None:
+    """Not the data that it was taken from, which was there before."""
+    padding, data = Padding(), rows(*[2] * 30)
+    batches = [rows(4, 5, 6, 10) for _ in range(4)]
+    seen = [padding.see_made([data, batch, "text"]) for batch in batches]
+
+    assert seen == [False, True, True, True]
+    assert padding.facts() == {"batches": 3, "length": 20.0, "in_all": 0.5, "of_rows": 0.6875}
+
+
+def test_a_batch_that_stays_is_looked_at_no_more_than_some_times() -> None:
+    """The data are all that a program has at hand."""
+    padding, data = Padding(), rows(*[2] * 30)
+    looks = 0
+    while padding.left and looks < 50:
+        padding.see_made([data])
+        looks += 1
+
+    assert (looks, padding.facts()) == (9, None)

@@ -40,10 +40,11 @@ _STAGES = Query(
 
 @dataclass(frozen=True)
 class _Slowest:
-    """A stage, and how many batches there were."""
+    """A stage, how many batches there were, and the stage before it that keeps what it reads, if there is one."""
 
     stage: GraphStage
     batches: int
+    kept: GraphStage | None
 
     @property
     def place(self) -> SourceLine | None:
@@ -91,7 +92,7 @@ def look(case: Case) -> Iterator[Claim]:
         f"{needless.advice if needless else _ADVICE}",
         line,
         support=_support(case, takes, Ground.REPEATED if needless else Ground.PLACE),
-        fix=needless.fix if needless else None,
+        fix=needless.fix if needless else _behind(slowest),
     )
 
 
@@ -164,7 +165,7 @@ def _slowest(case: Case) -> _Slowest | None:
     for graph in input_graphs.of_run(case.run):
         stage = graph.slowest_stage
         if graph.loop == Loop.TRAIN and stage is not None and graph.batches:
-            return _Slowest(stage, graph.batches)
+            return _Slowest(stage, graph.batches, graph.kept_before)
     return None
 
 
@@ -190,7 +191,24 @@ def _of_stage(slowest: _Slowest) -> str:
     made = f", made at {stage.file}:{stage.line}" if stage.file else ""
     threads = f" with {stage.parallelism} at a time" if stage.waiting_ns is not None and stage.parallelism else ""
     took = duration((stage.limit_ns or 0) / slowest.batches)
-    return f"In a kernel window its slowest stage was {stage.name}{calls}{made}: {took} for a batch{threads}. "
+    kept = (
+        f"The cache at line {slowest.kept.line} keeps what goes into it: behind it, it would keep what comes out. "
+        if slowest.kept
+        else ""
+    )
+    return f"In a kernel window its slowest stage was {stage.name}{calls}{made}: {took} for a batch{threads}. {kept}"
+
+
+def _behind(slowest: _Slowest | None) -> str | None:
+    """The change where what goes into the slowest stage is kept, and not what it makes."""
+    if slowest is None or slowest.kept is None:
+        return None
+    which = f".map({slowest.stage.function})" if slowest.stage.function else "the map"
+    at = f" at line {slowest.stage.line}" if slowest.stage.line else ""
+    return (
+        f".cache() behind {which}{at}, not in front of it (line {slowest.kept.line}), where that makes the same in "
+        "each epoch, and it fits into memory"
+    )
 
 
 def _loader_line(case: Case) -> SourceLine | None:

@@ -1,4 +1,4 @@
-"""Most of each batch is padding that no row of it needs: sequences are filled up to a length of all data."""
+"""Most of each batch is padding: sequences are filled up to a length of all data, or beside much longer ones."""
 
 from __future__ import annotations
 
@@ -11,9 +11,13 @@ from dlprof.analysis.training import Padding
 from dlprof.schema.tree_paths import Tree
 from dlprof.schema.vocabulary import Basis, Ground
 
-TITLE = Title("Most of each batch was padding", "work on padding that no row of a batch needs")
+TITLE = Title("Most of each batch was padding", "work on padding")
 _LEAST = 0.25
 """Share of a batch's columns that are padding in all its rows."""
+_LEAST_OF_ROWS = 0.4
+"""Share of all numbers of a batch that are padding, where the longest row needs its columns."""
+_SPARED = 0.8
+"""Of that padding so much goes where rows of like length are together: their lengths still differ."""
 _READ_NUMBERS = ("Embedding",)
 _LOOKS_UP = "gather"
 """In the names of operators that look rows up by their numbers, where a graph tells no layers."""
@@ -22,16 +26,27 @@ _TOLD = Query("what batches were filled up with, as facts of the loop (padding)"
 
 
 def look(case: Case) -> Iterator[Claim]:
-    """The steps, by the share of columns that hold nothing in any row of their batch."""
+    """One claim: columns that no row needs, or else numbers behind the ends of rows."""
     told = case.training.padding if case.training else None
     if told is None:
         raise Abstain("no batch was seen that has rows of whole numbers")
     if case.pair:
         raise Abstain("of two runs batches are not compared")
-    if told.batches < _BATCHES or told.in_all < _LEAST or not _are_sequences(case):
+    if told.batches < _BATCHES or not _are_sequences(case):
         return
-    yield Claim(
-        Sentence(_claim(told)),
+    if told.in_all >= _LEAST:
+        yield _of_all(case, told)
+    elif told.of_rows >= _LEAST_OF_ROWS:
+        yield _of_rows(case, told)
+
+
+def _of_all(case: Case, told: Padding) -> Claim:
+    """The steps, by the share of columns that hold nothing in any row of their batch."""
+    return Claim(
+        Sentence(
+            f"Of {told.length:.0f} columns of a batch {100 * told.in_all:.0f} % are padding in every row of it, and "
+            f"{100 * told.of_rows:.0f} % of all that its rows have:"
+        ),
         case.takes(Tree.FIT_STEPS, share=told.in_all),
         [_TOLD],
         "Fill up each batch only to its own longest row (to a few lengths where shapes are compiled), or cut all data "
@@ -43,18 +58,29 @@ def look(case: Case) -> Iterator[Claim]:
     )
 
 
+def _of_rows(case: Case, told: Padding) -> Claim:
+    """The steps, by the share of numbers that stand behind rows which are shorter than the longest of their batch."""
+    return Claim(
+        Sentence(
+            f"The rows of a batch differ much in length: of its {told.length:.0f} columns one row or another needs "
+            f"{100 * (1 - told.in_all):.0f} %, but {100 * told.of_rows:.0f} % of all that they hold is padding:"
+        ),
+        case.takes(Tree.FIT_STEPS, share=_SPARED * told.of_rows),
+        [_TOLD],
+        "Put rows of like length into a batch: sort them by length, cut batches, and shuffle these (some dozen batches "
+        "at a time keep more of the chance); or cut the few that are very long.",
+        _line(case),
+        basis=Basis.ESTIMATED,
+        support=Support(Ground.REPEATED, seen=told.batches, part=told.of_rows, usual=_LEAST_OF_ROWS / 2),
+        fix="order = sorted(range(len(rows)), key=lambda n: len(rows[n])); cut batches from it, and shuffle these",
+    )
+
+
 def _line(case: Case) -> SourceLine | None:
     """Where batches are given: what runs a session, else what trains."""
     if case.engine.session_functions and case.run.manifest.keras is None:
         return case.code.hottest_line([Tree.FIT_STEPS]) or case.training_line
     return case.training_line
-
-
-def _claim(told: Padding) -> str:
-    return (
-        f"Of {told.length:.0f} columns of a batch {100 * told.in_all:.0f} % are padding in every row of it, and "
-        f"{100 * told.of_rows:.0f} % of all that its rows have:"
-    )
 
 
 def _are_sequences(case: Case) -> bool:

@@ -4,11 +4,16 @@ import weakref
 
 from dlprof_probes.inproc.inferred.sites import names_in, objects_in
 
+_WRAPPED = ("module", "_forward_module", "_orig_mod", "_fsdp_wrapped_module")
+"""What DataParallel and its kin, Lightning's Fabric, torch.compile and FSDP call the model that they hold."""
+_DEEPEST = 4
+
 
 def at_hand(module_class, optimizer, frames):
     """The models that the frames hold: a list of pairs of prefix and weak reference.
 
-    Where there are several, as in a GAN, the prefix is the name of the variable that holds one.
+    Where there are several, as in a GAN, the prefix is the name of the variable that holds one. Of a model that is
+    wrapped, as for several processes, it is the model: its parts have the names that they have without.
 
     Args:
         module_class: `torch.nn.Module`.
@@ -25,7 +30,19 @@ def at_hand(module_class, optimizer, frames):
     if not any(weights & trained for _, _, weights in models):
         return []
     alone = len(models) == 1
-    return [("" if alone and list(model.children()) else name + ".", held(model)) for name, model, _ in models]
+    named = [(name, _unwrapped(model)) for name, model, _ in models]
+    return [("" if alone and list(model.children()) else name + ".", held(model)) for name, model in named]
+
+
+def _unwrapped(model):
+    """What a wrapper holds; the model itself where it is none: it has parts beside, or parameters of its own."""
+    for _ in range(_DEEPEST):
+        parts = list(model.named_children())
+        has_own = next(iter(model.parameters(False)), None) is not None
+        if len(parts) != 1 or parts[0][0] not in _WRAPPED or has_own:
+            break
+        model = parts[0][1]
+    return model
 
 
 def held(model):

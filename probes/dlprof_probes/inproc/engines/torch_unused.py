@@ -142,6 +142,7 @@ class UnusedGradients(object):
         self._versions = {}
         self._began = self._ended = self._looking = 0
         self._awaited = _AWAITED
+        self._told = None
 
     # -- what happens ------------------------------------------------------------------------------------
 
@@ -167,6 +168,8 @@ class UnusedGradients(object):
             one.stepped(bit)
         self._awaited -= bool(self._ended)
         self.watches = not self._ended or (self._awaited > 0 and any(one.open for one in self._passes))
+        if not self.watches:  # the models may be gone when the training is over
+            self._told = self._seen()
 
     def passed(self, targets, begin, end, place):
         """A backward pass from these tensors is over."""
@@ -197,15 +200,20 @@ class UnusedGradients(object):
         outermost, that they went through for nothing, and `of_layers`, how many of the passes through these;
         `weights` of theirs, and whether they are `owned` by an optimiser; `place`: file and line.
         """
+        told = self._told if self._told is not None and not self._were_changed() else self._seen()
+        self._again()
+        return told or None
+
+    def _seen(self):
+        """The facts of what was seen so far; empty: there are none."""
         passes, lasted = self._passes, self._ended - self._began - self._looking
         nobody = 0 if self._were_changed() else _NOBODY
-        self._again()
         known = [one for one in passes if not one.open]
         # What no optimiser uses any part of was taken for its own sake.
         wasted = [(one, one.part_for(one.thrown | nobody)) for one in known if one.used != _INPUT]
         wasted = [(one, part) for one, part in wasted if part >= _LEAST_PART]
         if not wasted or lasted <= 0:
-            return None
+            return {}
         weights, through = {}, 0
         for one, _ in wasted:
             weights.update(one.weights_of(one.thrown | nobody))

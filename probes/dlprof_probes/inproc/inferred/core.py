@@ -338,6 +338,10 @@ class OwnLoops(object):
         if filled is not None:
             self._log.padding(fit.handle, filled)
 
+    def is_fed(self):
+        """Whether it iterates over something that gives batches."""
+        return bool(self._feeds)
+
     def is_training(self):
         """Whether a training runs, or has not been told to be over."""
         return self._fit is not None

@@ -8,7 +8,7 @@ from dlprof_probes import wire
 from dlprof_probes.inproc.clock import now
 from dlprof_probes.inproc.inferred.core import OwnLoops
 from dlprof_probes.inproc.inferred.log import Log
-from dlprof_probes.inproc.inferred.sites import Sites
+from dlprof_probes.inproc.inferred.sites import Sites, names_in, objects_in
 
 _IMPORT = wire.SpanKind.IMPORT
 _ORPHANS_TOLD = 3
@@ -125,7 +125,10 @@ class Watch(object):
                 self._not_training.pop(ident, None)
             known, frame = self._tokens.get(id(optimizer)), _getframe(1)
             token = known[1] if known is not None else self.token(optimizer)
-            own.update(token, end, self.sites.look(frame), frame, engine, optimizer)
+            site = self.sites.look(frame)
+            own.update(token, end, site, frame, engine, optimizer)
+            if own.padding.left and not own.is_fed():
+                self._see_at_hand(own, site.frames(frame))
         except Exception as error:
             self._probe.failed(self.update, error)
 
@@ -228,6 +231,12 @@ class Watch(object):
         own = self._own()
         if own is not None and own.padding.left:
             self._see_padding(own, batch)
+
+    def _see_at_hand(self, own, frames):
+        """Look for padding in what the program has at hand where it trains: no loader gave it."""
+        begin = now()
+        if own.padding.see_made([value for one in frames for _, value in objects_in(names_in(one))]):
+            self._probe.recorder.complete(wire.SpanKind.DLPROF, "look for padding", begin, now())
 
     def _see_padding(self, own, batch):
         begin = now()

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from dlprof_probes.inproc.engines import torch_unused
 from dlprof_probes.inproc.engines.torch_unused import UnusedGradients
 from dlprof_probes.inproc.probe import Probe
 
@@ -99,8 +100,9 @@ def loss(end: Any) -> Any:
 
 
 @pytest.fixture
-def unused(probe: Probe) -> UnusedGradients:
-    """Nothing was seen yet."""
+def unused(probe: Probe, monkeypatch: pytest.MonkeyPatch) -> UnusedGradients:
+    """Nothing was seen yet; looking takes no time."""
+    monkeypatch.setattr(torch_unused, "now", lambda: 0)
     return UnusedGradients(SimpleNamespace(probe=probe))
 
 
@@ -134,8 +136,7 @@ class Training:
 
 
 def told(unused: UnusedGradients) -> dict[str, Any]:
-    """The facts, without the time that looking took."""
-    unused._looking = 0
+    """The facts."""
     return unused.facts() or {}
 
 
@@ -154,6 +155,23 @@ def test_the_way_back_through_a_generator_while_the_critic_learns_is_for_nothing
     assert (facts["passes"], facts["partly"], facts["of_layers"], facts["weights"]) == (12, 6, 0.5, 2)
     assert (facts["layers"], facts["owned"], facts["place"]) == (["g"], True, ["gan.py", 26])
     assert (facts["part"], facts["share"]) == (pytest.approx(2 / 3), pytest.approx(6 * 2 * 2 / 3 / 48))
+
+
+def test_a_model_that_is_gone_when_the_training_is_over_is_told_all_the_same(unused: UnusedGradients) -> None:
+    """It lived in the function that trained it: its weights and layers were taken down while it lived."""
+    training = Training(unused)
+    for _ in range(7):
+        for optimizer in (training.of_second, training.of_first):
+            optimizer.zero_grad()
+            training.back(training.through_both())
+            unused.updated(optimizer)
+    training.first.clear()
+    training.second.clear()
+    training.of_first.weights.clear()
+    training.of_second.weights.clear()
+    facts = told(unused)
+
+    assert (facts["weights"], facts["layers"]) == (2, ["g"])
 
 
 def test_layers_that_no_optimizer_has_need_not_be_gone_through(unused: UnusedGradients) -> None:

@@ -138,6 +138,36 @@ def test_the_slowest_stage_of_the_engines_own_pipeline_is_named(tmp_path: Path) 
     assert said in finding.next_step
 
 
+@pytest.mark.parametrize("name", ["MemoryCache", "TensorSlice"])
+def test_a_cache_in_front_of_the_slowest_stage_is_to_stand_behind_it(tmp_path: Path, name: str) -> None:
+    """It keeps what goes into the map, which is made anew in each epoch; data that lie in memory are no cache."""
+    row = {"window": 0, "pipeline": 0, "starting_ns": 0, "total_ns": S, "asynchronous": False, "file": "train.py"}
+    stages = [
+        {**row, "stage": 0, "name": "Root", "element_count": 10, "own_ns": 0, "file": None},
+        {
+            **row,
+            "stage": 1,
+            "parent": 0,
+            "name": "Map",
+            "element_count": 10,
+            "own_ns": S,
+            "function": "mel",
+            "line": 33,
+        },
+        {**row, "stage": 2, "parent": 1, "name": name, "element_count": 10, "own_ns": 0, "line": 32},
+    ]
+    window = {"window": 0, "engine": "tensorflow", "loop": "train", "steps": 10, "start_ns": 3 * S, "dur_ns": S}
+    tables = waiting_for_input(input_stages=stages, kernel_windows=[window], **MADE)
+
+    finding = pick(diagnosed(tmp_path / "r", **tables), "input-bound")
+
+    is_cache = name == "MemoryCache"
+    assert ("The cache at line 32 keeps what goes into it" in finding.next_step) == is_cache
+    assert (finding.fix or "").startswith(
+        ".cache() behind .map(mel) at line 33, not in front of it (line 32)"
+    ) == is_cache
+
+
 @pytest.mark.parametrize(("own_ms", "said"), [(32, True), (640, False)])
 def test_a_function_that_is_called_for_each_element_is_told_to_take_batches(
     tmp_path: Path, own_ms: int, said: bool
