@@ -32,6 +32,8 @@ _OURS = "dlprof_probes/inproc/thinning.py"
 _UNPACKED_MOST = 1 << 30
 _LAST_LINE = 2_000_000
 """No file of Python has more: a frame with such a line was read where another object lay by then."""
+_NEVER_IN_NAMES = "\0"
+"""No system takes it in the name of a file: it was read where another object lay by then, too."""
 _STACKS_TORN = 0.05
 """Share of stacks that were read in part from which on that is told."""
 _STACKS_LOST = 0.2
@@ -212,10 +214,14 @@ def _legible(told: Iterable[StackInterval]) -> tuple[list[StackInterval], int]:
     """Stacks without frames that cannot be, and how many had such: what is inside of those may be right."""
     found, garbled = [], 0
     for one in told:
-        depth = max((at for at, frame in enumerate(one.stack) if not 0 <= frame.line <= _LAST_LINE), default=-1)
+        depth = max((at for at, frame in enumerate(one.stack) if not _can_be(frame)), default=-1)
         garbled += depth >= 0
         found.append(one if depth < 0 else one._replace(stack=one.stack[depth + 1 :]))
     return found, garbled
+
+
+def _can_be(frame: Frame) -> bool:
+    return 0 <= frame.line <= _LAST_LINE and _NEVER_IN_NAMES not in frame.file and _NEVER_IN_NAMES not in frame.function
 
 
 def _garbled(count: int) -> Iterator[Health]:

@@ -50,14 +50,15 @@ def stack_file(folder: Path, events: list[dict[str, Any]], **anchor: Any) -> Pat
     return path
 
 
-def test_frames_that_cannot_be_are_left_out_with_what_is_around_them(tmp_path: Path) -> None:
-    """py-spy read them where another object lay by then: line 437,321,509 of `__doc__`."""
+@pytest.mark.parametrize(("file", "line"), [("__doc__", 437_321_509), ("\0\0\0", 4)])
+def test_frames_that_cannot_be_are_left_out_with_what_is_around_them(tmp_path: Path, file: str, line: int) -> None:
+    """py-spy read them where another object lay by then: line 437,321,509 of `__doc__`, or a file that cannot be."""
     garbled = [
         event("B", "main", "/s/mlp.py", 5, 100),
-        event("B", "__package__", "__doc__", 437_321_509, 100),
+        event("B", "__package__", file, line, 100),
         event("B", "loss", "/s/mlp.py", 9, 100),
         event("E", "loss", "/s/mlp.py", 9, 300),
-        event("E", "__package__", "__doc__", 437_321_509, 300),
+        event("E", "__package__", file, line, 300),
         event("E", "main", "/s/mlp.py", 5, 300),
     ]
     found = stacks.Stacks(PROCESS, FileNames("/s"))
