@@ -38,7 +38,9 @@ def look(case: Case) -> Iterator[Claim]:
     if share < _SHARE:
         return
     file = case.training.file if case.training else None
-    sum_ = case.takes(Tree.FIT_STEPS if traced is None else Tree.FIT_STEPS / StepPart.KERNELS, share=share)
+    kernels = Tree.FIT_STEPS / StepPart.KERNELS
+    # A window of a single step may tell what kernels there are, but not what part of the steps they have.
+    sum_ = case.takes(Tree.FIT_STEPS if traced is None or not case.time(kernels) else kernels, share=share)
     yield Claim(
         Sentence(_claim(unused, case.engine.name)),
         sum_,

@@ -159,8 +159,7 @@ class OwnLoops(object):
                 self._any_update(optimizer, end, site, frame, cause)
             else:
                 fit.inner.seen(number)
-                self._log.step(fit.handle, fit.last, end, None, 1, 0)
-                fit.last = end
+                fit.last = self._log.step(fit.handle, fit.last, end, None, 1, 0)
         elif fit.feed.items == 1 and fit.feed.evaluation is None and len(self._feeds) == 1:
             self._usual_update(fit, fit.feed, end)
         else:
@@ -313,8 +312,8 @@ class OwnLoops(object):
     def _end_step(self, fit, end):
         step = fit.before = fit.step
         fit.step = None
-        fit.last = end
-        self._log.step(fit.handle, step.begin, max(end, step.begin), step.waited, 1, step.items)
+        fit.last = end  # also where telling it fails
+        fit.last = self._log.step(fit.handle, step.begin, max(end, step.begin), step.waited, 1, step.items)
 
     def _close_fit(self):
         fit, self._fit = self._fit, None

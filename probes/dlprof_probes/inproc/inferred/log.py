@@ -104,7 +104,10 @@ class Log(object):
         running.epoch = None
 
     def step(self, running, begin, end, waited, count, batches):
-        """Steps are over: a train step of so many batches, or evaluation steps."""
+        """Steps are over: a train step of so many batches, or evaluation steps.
+
+        Gives when the next one may begin (ns): a tracer that was switched behind this one took time.
+        """
         loop = running.loop
         usual, running.before = min(batches, running.before), batches
         if usual > running.batches:  # of two steps in turn: a loader that looks ahead gives two before the first
@@ -115,6 +118,7 @@ class Log(object):
             loop._emit(loop.step_index, count, end, 0, 0)
         else:
             loop._emit(loop.step_index, count, end, waited, wire.STEP_HAS_INPUT)
+        return loop.previous_end or end
 
     def opened_once(self, running, count, place):
         """So many loaders were opened for one item each, the last one here: told if that is in the loop's file."""

@@ -15,9 +15,10 @@ BATCH, EPOCH, FOLD = 1, 2, 3
 
 @dataclass
 class Written:
-    """A log that keeps what it is told, as text."""
+    """A log that keeps what it is told, as text; behind some lines a tracer is switched, which takes so long."""
 
     lines: list[str] = field(default_factory=list)
+    switching: dict[int, int] = field(default_factory=dict)
     _opened: int = 0
 
     def open(self, kind: str, begin: int, _place: Any, _facts: Any, _cause: Any) -> str:
@@ -32,11 +33,12 @@ class Written:
     def end_epoch(self, name: str, end: int) -> None:
         self.lines.append(f"{name} epoch -{end}")
 
-    def step(self, name: str, begin: int, end: int, waited: int | None, count: int, batches: int) -> None:
+    def step(self, name: str, begin: int, end: int, waited: int | None, count: int, batches: int) -> int:
         told = "" if waited is None else f" waited {waited}"
         many = "" if count == 1 else f" x{count}"
         small = "" if batches <= 1 else f" of {batches} batches"
         self.lines.append(f"{name} step{many} {begin}-{end}{told}{small}")
+        return end + self.switching.pop(len(self.lines), 0)
 
     def opened_once(self, name: str, count: int, place: tuple[str, int]) -> None:
         self.lines.append(f"{name} opened {count} at {place[0]}:{place[1]}")
@@ -214,6 +216,16 @@ def test_without_a_loader_a_step_lasts_from_update_to_update(program: Program) -
         "fit1 epoch -175",
         "fit1 -175",
     ]
+
+
+def test_a_step_behind_which_a_tracer_was_switched_does_not_lengthen_the_next_one(program: Program) -> None:
+    """Its begin lies in the window, so that it is one of the window's steps."""
+    program.log.switching[3] = 7
+    for _ in range(3):
+        program.time += 20
+        program.update(path=(BATCH,), turns=())
+
+    assert program.finished()[2:5] == ["fit1 step 100-125", "fit1 step 132-150", "fit1 step 150-175"]
 
 
 def test_without_a_loader_a_turn_of_the_outer_loop_is_an_epoch(program: Program) -> None:
