@@ -64,7 +64,7 @@ def mnist_pickle(target: Path, train: int, valid: int, test: int) -> None:
     pairs = [
         (images.reshape(len(images), -1).astype("float32") / 255, labels.astype("int64")) for images, labels in sets
     ]
-    target.write_bytes(gzip.compress(pickle.dumps(pairs, protocol=2), mtime=0))
+    target.write_bytes(gzip.compress(_pickled(pairs), mtime=0))
 
 
 def cifar_batches(target: Path, each: int) -> None:
@@ -75,7 +75,12 @@ def cifar_batches(target: Path, each: int) -> None:
         for name in (*(f"data_batch_{number}" for number in range(1, 6)), "test_batch"):
             data = numbers.integers(0, 256, (each, _COLOURS), dtype=np.uint8)
             batch = {"data": data, "labels": [number % 10 for number in range(each)]}
-            _add(archive, f"cifar-10-batches-py/{name}", pickle.dumps(batch, protocol=2))
+            _add(archive, f"cifar-10-batches-py/{name}", _pickled(batch))
+
+
+def _pickled(value: object) -> bytes:
+    """As an old NumPy reads it, too, which has its functions elsewhere."""
+    return pickle.dumps(value, protocol=2).replace(b"numpy._core", b"numpy.core")
 
 
 def _add(archive: tarfile.TarFile, name: str, content: bytes) -> None:

@@ -5,6 +5,7 @@ Whether they are such is told elsewhere, by the layers that read them.
 """
 
 import sys
+from weakref import ref
 
 from dlprof_probes.inproc import facts, host_arrays
 
@@ -50,9 +51,13 @@ class Padding(object):
 
         Gives whether there was any.
         """
-        rows = dict((id(one), one) for one in values if host_arrays.may_be(one) and _is_rows(one))
-        before, self._there = self._there, frozenset(rows)
-        return before is not None and self.see([one for key, one in rows.items() if key not in before])
+        arrays = [one for one in values if host_arrays.may_be(one)]
+        # A symbol of a graph may not know its shape, and then says so by an error.
+        rows = [one for one in arrays if facts.quiet(lambda one=one: _is_rows(one))]
+        # By references: the place of an array that is gone is the next one's.
+        before, self._there = self._there, [facts.quiet(lambda one=one: ref(one)) for one in rows]
+        there = [held() for held in before or () if held is not None]
+        return before is not None and self.see([one for one in rows if not any(one is old for old in there)])
 
     def see_all(self, arrays):
         """Look at arrays of all data: rows from all over them stand for batches.

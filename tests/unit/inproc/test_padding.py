@@ -121,3 +121,11 @@ def test_a_batch_that_stays_is_looked_at_no_more_than_some_times() -> None:
         looks += 1
 
     assert (looks, padding.facts()) == (9, None)
+
+
+def test_a_symbol_without_a_shape_is_passed_over() -> None:
+    """A placeholder of a graph that the program holds beside its batch."""
+    symbol = type("Symbol", (), {"__module__": "tensorflow.python", "shape": (None, 20), "dtype": "int32"})()
+    padding = Padding()
+
+    assert [padding.see_made([symbol, rows(4, 5, 6, 10)]) for _ in range(2)] == [False, True]
