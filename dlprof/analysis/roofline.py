@@ -89,6 +89,11 @@ class StepRate:
         return self.plain_ns or self.traced_ns
 
     @property
+    def which(self) -> str:
+        """Whose time that is: of a `plain` step, or of a `traced` one."""
+        return "plain" if self.plain_ns else "traced"
+
+    @property
     def flops_per_s(self) -> float | None:
         """Achieved rate; None: not known."""
         return self.flops / self.ns * 1e9 if self.flops and self.ns else None

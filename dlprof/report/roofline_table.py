@@ -86,9 +86,8 @@ def _whole(step: StepRate) -> str:
     asked = f"A training step asks for {scaled(step.flops, 'FLOP')}"
     if step.flops_per_s is None:
         return f"{asked}."
-    which = "plain" if step.plain_ns else "traced"
     share = "" if step.reached is None else f", {percent(step.reached, 1.0)} % of the ceiling"
-    return f"{asked}, {scaled(step.flops_per_s, 'FLOP/s')} over a {which} step of {duration(step.ns)}{share}."
+    return f"{asked}, {scaled(step.flops_per_s, 'FLOP/s')} over a {step.which} step of {duration(step.ns)}{share}."
 
 
 def foot(found: Roofline) -> list[str]:

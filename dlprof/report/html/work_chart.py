@@ -117,8 +117,8 @@ class _Worked:
 def _whole(step: StepRate) -> Iterator[_Worked]:
     if step.flops is None or step.flops_per_s is None or not step.bytes:
         return
-    which = "plain" if step.plain_ns else "traced"
-    told = f"a {which} step: {scaled(step.flops, 'FLOP')} in {duration(step.ns)}, {scaled(step.flops_per_s, 'FLOP/s')}"
+    rate = scaled(step.flops_per_s, "FLOP/s")
+    told = f"a {step.which} step: {scaled(step.flops, 'FLOP')} in {duration(step.ns)}, {rate}"
     yield _Worked("whole step", "step", step.flops / step.bytes, step.flops_per_s, told)
 
 

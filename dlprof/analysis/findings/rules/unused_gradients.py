@@ -39,7 +39,7 @@ def look(case: Case) -> Iterator[Claim]:
         return
     file = case.training.file if case.training else None
     kernels = Tree.FIT_STEPS / StepPart.KERNELS
-    # A window of a single step may tell what kernels there are, but not what part of the steps they have.
+    # Where the steps have no part that is known to be kernels, what these tell is a share of the whole step.
     sum_ = case.takes(Tree.FIT_STEPS if traced is None or not case.time(kernels) else kernels, share=share)
     yield Claim(
         Sentence(_claim(unused, case.engine.name)),

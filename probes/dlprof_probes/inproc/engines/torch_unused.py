@@ -169,7 +169,9 @@ class UnusedGradients(object):
         self._awaited -= bool(self._ended)
         self.watches = not self._ended or (self._awaited > 0 and any(one.open for one in self._passes))
         if not self.watches:  # the models may be gone when the training is over
+            begin = now()
             self._told = self._seen()
+            self._probe.recorder.complete(wire.SpanKind.DLPROF, "look at gradients", begin, now())
 
     def passed(self, targets, begin, end, place):
         """A backward pass from these tensors is over."""

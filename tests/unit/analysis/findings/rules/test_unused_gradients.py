@@ -99,3 +99,13 @@ def test_in_gluon_the_kernels_tell_what_it_takes(tmp_path: Path) -> None:
 def test_without_kernels_nobody_knows_what_it_takes_in_gluon(tmp_path: Path) -> None:
     """Nothing is claimed."""
     assert "unused-gradients" not in slugs(gluon(is_traced=False).diagnosis(tmp_path))
+
+
+def test_where_no_part_of_the_steps_is_known_to_be_kernels_they_are_a_share_of_the_step(tmp_path: Path) -> None:
+    """No step began in the window: a quarter of the 6 s of steps."""
+    planted = gluon()
+    (traced,) = planted.tables["kernel_windows"]
+    traced.update(start_ns=1, dur_ns=1)
+    finding = pick(planted.diagnosis(tmp_path), "unused-gradients")
+
+    assert finding.share == pytest.approx(6 / 10 * 0.25, rel=0.01)
