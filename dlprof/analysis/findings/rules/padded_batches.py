@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, SourceLine, Support
@@ -20,6 +19,16 @@ _LEAST_OF_ROWS = 0.4
 _SPARED = 0.8
 """Of that padding so much goes where rows of like length are together: their lengths still differ. A guess on the safe
 side; 0.88 went in the one training that was measured (2026-11-27: 85 % padding, steps of 22.1 s that took 5.5 s)."""
+_SHORTER = (
+    "Fill up each batch only to its own longest row (to a few lengths where shapes are compiled), or cut all data "
+    "to the longest; batches of rows of like length need least."
+)
+_TO_LONGEST = "pad the rows of a batch to max(len(row) for row in batch)"
+_TOGETHER = (
+    "Put rows of like length into a batch: sort them by length, cut batches, and shuffle these (some dozen batches "
+    "at a time keep more of the chance); or cut the few that are very long."
+)
+_BY_LENGTH = "order = sorted(range(len(rows)), key=lambda n: len(rows[n])); cut batches from it, and shuffle these"
 _READ_NUMBERS = ("Embedding",)
 _LOOKS_UP = "gather"
 """In the names of operators that look rows up by their numbers, where a graph tells no layers."""
@@ -36,67 +45,35 @@ def look(case: Case) -> Iterator[Claim]:
         raise Abstain("of two runs batches are not compared")
     if told.batches < _BATCHES or not _are_sequences(case):
         return
-    if told.in_all >= _LEAST:
-        found = _of_all(told)
-    elif told.of_rows >= _LEAST_OF_ROWS:
-        found = _of_rows(told)
-    else:
+    of_all = told.in_all >= _LEAST
+    part, least, spared = (told.in_all, _LEAST, 1.0) if of_all else (told.of_rows, _LEAST_OF_ROWS, _SPARED)
+    if part < least:
         return
     yield Claim(
-        Sentence(found.said),
-        case.takes(Tree.FIT_STEPS, share=found.spared * found.part),
+        Sentence(_of_all(told) if of_all else _of_rows(told)),
+        case.takes(Tree.FIT_STEPS, share=spared * part),
         [_TOLD],
-        found.advice,
+        _SHORTER if of_all else _TOGETHER,
         _line(case),
         basis=Basis.ESTIMATED,
-        support=Support(Ground.REPEATED, seen=told.batches, part=found.part, usual=found.least / 2),
-        fix=found.fix,
+        support=Support(Ground.REPEATED, seen=told.batches, part=part, usual=least / 2),
+        fix=_TO_LONGEST if of_all else _BY_LENGTH,
     )
 
 
-@dataclass(frozen=True)
-class _Filled:
-    """What batches are filled up with.
-
-    Attributes:
-        said, advice, fix: Of the claim.
-        part: Of the work, that is for padding.
-        least: Part from which on it is told.
-        spared: Share of it that the advice spares.
-    """
-
-    said: str
-    advice: str
-    fix: str
-    part: float
-    least: float
-    spared: float = 1.0
-
-
-def _of_all(told: Padding) -> _Filled:
+def _of_all(told: Padding) -> str:
     """Columns that hold nothing in any row of their batch."""
-    return _Filled(
+    return (
         f"Of {told.length:.0f} columns of a batch {100 * told.in_all:.0f} % are padding in every row of it, and "
-        f"{100 * told.of_rows:.0f} % of all that its rows have:",
-        "Fill up each batch only to its own longest row (to a few lengths where shapes are compiled), or cut all data "
-        "to the longest; batches of rows of like length need least.",
-        "pad the rows of a batch to max(len(row) for row in batch)",
-        told.in_all,
-        _LEAST,
+        f"{100 * told.of_rows:.0f} % of all that its rows have:"
     )
 
 
-def _of_rows(told: Padding) -> _Filled:
+def _of_rows(told: Padding) -> str:
     """Numbers behind the ends of rows that are shorter than the longest of their batch."""
-    return _Filled(
+    return (
         f"The rows of a batch differ much in length: of its {told.length:.0f} columns one row or another needs "
-        f"{100 * (1 - told.in_all):.0f} %, but {100 * told.of_rows:.0f} % of all that they hold is padding:",
-        "Put rows of like length into a batch: sort them by length, cut batches, and shuffle these (some dozen batches "
-        "at a time keep more of the chance); or cut the few that are very long.",
-        "order = sorted(range(len(rows)), key=lambda n: len(rows[n])); cut batches from it, and shuffle these",
-        told.of_rows,
-        _LEAST_OF_ROWS,
-        _SPARED,
+        f"{100 * (1 - told.in_all):.0f} %, but {100 * told.of_rows:.0f} % of all that they hold is padding:"
     )
 
 
