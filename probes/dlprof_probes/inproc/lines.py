@@ -143,9 +143,10 @@ class Lines(object):
 
     def pause(self):
         """Stop counting on this thread; returns whether it was counting."""
-        if self._in_windows():
-            return get_ident() == self._thread and self._thinning.pause()
-        self._end_census()
+        if self._thinning is not None:
+            if self._in_windows():
+                return get_ident() == self._thread and self._thinning.pause()
+            self._end_census()
         if self._manager is not None and sys.gettrace() is self._manager:
             sys.settrace(None)
             self._paused = True
@@ -154,9 +155,11 @@ class Lines(object):
 
     def restore(self, was_on):
         """Count again if `pause` found it counting. A trace function of the user's own is left alone."""
-        if was_on and self._in_windows():
+        if not was_on:
+            return
+        if self._in_windows():
             self._thinning.go_on()
-        elif was_on and sys.gettrace() is None and self._manager is not None:
+        elif sys.gettrace() is None and self._manager is not None:
             self._trace()
 
     def resume(self):

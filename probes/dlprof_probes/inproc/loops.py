@@ -277,6 +277,7 @@ class Loops(object):
 
     Attributes:
         current: Thread identifier to its innermost `Loop`; the wrappers read it directly.
+        outer: Thread identifier to the loops, and None, around that one; hot hooks read how many.
         compiles: One-element list: how many graphs were compiled so far in this process.
         compiled_at: When the last of them was (ns).
         waits: One-element list: whether waits for the device are looked at (`Waits`).
@@ -289,14 +290,14 @@ class Loops(object):
         self.waits = [False]
         self._recorder = recorder
         self._windows = windows
-        self._outer = {}
+        self.outer = {}
         self._on_batch = {}
 
     def open(self, span, kind):
         """Start a loop in span `span`, of that kind, on the calling thread."""
         ident = get_ident()
         loop = Loop(self._recorder, self.compiles, span, self.waits, self.current.get(ident))
-        outer = self._outer.setdefault(ident, [])
+        outer = self.outer.setdefault(ident, [])
         outer.append(self.current.get(ident))
         self.current[ident] = loop
         self._windows.opened(loop, kind, nested=outer[-1] is not None)
@@ -304,7 +305,7 @@ class Loops(object):
 
     def depth(self):
         """How many loops run on the calling thread."""
-        return len(self._outer.get(get_ident(), ()))
+        return len(self.outer.get(get_ident(), ()))
 
     def unwind(self, depth):
         """End the loops of the calling thread but for the outermost `depth`: an exception came out of a hook."""
@@ -314,13 +315,14 @@ class Loops(object):
     def close(self, loop):
         """End `loop`, if it runs, and any loop inside it that was left open."""
         ident = get_ident()
-        outer = self._outer.get(ident, [])
+        outer = self.outer.get(ident, [])
         if loop is not self.current.get(ident) and loop not in outer:
             return
         while outer:
             ended = self.current.get(ident)
             self._windows.closed(ended)
-            self._end(ended)
+            if ended is not None and ended._merged is not None:
+                self._end(ended)
             self.current[ident] = outer.pop()
             if ended is loop:
                 break
@@ -360,7 +362,7 @@ class Loops(object):
     def forget(self):
         """No loop runs any more: this is a forked child."""
         self.current.clear()
-        self._outer.clear()
+        self.outer.clear()
         self._on_batch.clear()
 
     def finish(self):

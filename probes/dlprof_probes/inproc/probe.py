@@ -16,7 +16,7 @@ from dlprof_probes.inproc.padding import Padding
 from dlprof_probes.inproc.patching import Patches
 from dlprof_probes.inproc.retold import Retold
 from dlprof_probes.inproc.syncs import Syncs
-from dlprof_probes.inproc.waits import Waits
+from dlprof_probes.inproc.waits import LEAST_NS, Waits
 
 _APART = 200
 """Counts of memory are so many times their own duration apart."""
@@ -114,13 +114,14 @@ class Probe(object):
 
     def guard_enter(self, hook):
         """The same for what begins spans and loops: where an exception comes out of it, none of them stays open."""
-        calls, broken, stack, running = self.calls, self._broken, self.recorder.stack, self.loops.depth
+        calls, broken, stacks, running = self.calls, self._broken, self.recorder.stacks, self.loops.outer
 
         def guarded(*args):
             calls[0] += 1
             if self.ended or (broken and hook in broken):
                 return None
-            spans, loops = len(stack()), running()
+            ident = get_ident()
+            spans, loops = len(stacks.get(ident, ())), len(running.get(ident, ()))
             try:
                 return hook(*args)
             except BaseException as error:
@@ -209,8 +210,8 @@ class Probe(object):
 
     def waiting(self, owner, name):
         """Tell `waits` how long each call of `owner.name` takes: it may wait for the device."""
-        over = self.guard(self.waits.over)
-        return self.replace(owner, name, lambda f: self.wrappers.waiting(f, self.waits, over, now), again=True)
+        over, waiting = self.guard(self.waits.over), self.wrappers.waiting
+        return self.replace(owner, name, lambda f: waiting(f, self.waits, over, now, LEAST_NS), again=True)
 
     def loop(self, owner, name, kind):
         """Record a span and a loop around each call of `owner.name` (fit, evaluate, predict)."""
@@ -222,7 +223,7 @@ class Probe(object):
 
         def enter(args):
             stack = self.recorder.stack()
-            if any(open_kind == kind for _, open_kind in stack[-2:]):
+            if stack and any(open_kind == kind for _, open_kind in stack[-2:]):
                 return None  # a method that calls its own base, or fit within fit's own machinery
             was_on = self.lines.pause()
             outermost, begun = not stack, now()
@@ -257,7 +258,7 @@ class Probe(object):
         """Tell in a span what a model is; returns whether it is one."""
         told = self._retold.span_of(model)
         if told is not None:
-            self.recorder.detail(span, {"as": {"model": told}})
+            self.recorder.known_detail(span, ("as", told), lambda: {"as": {"model": told}})
             return True
         facts = self.describe_model(model)
         if not facts:

@@ -38,6 +38,8 @@ LAST_WAIT_S = 1.0
 """For how long the end waits for another thread that writes."""
 
 
+_NOWHERE = "", 0
+"""No line of the user's."""
 _IN_STEPS = (wire.SpanKind.GRAPH_COMPILE, wire.SpanKind.GRAPH_STAGE, wire.SpanKind.IMPORT, wire.SpanKind.DLPROF)
 """Outermost spans that may be part of the first step of a loop that nobody tells of."""
 
@@ -116,11 +118,13 @@ class Recorder(object):
             int: The number of the span.
         """
         span = next(self._span_numbers)
-        stack = self.stack()
+        stack = self.stacks.get(get_ident())
+        if stack is None:
+            stack = self.stack()
         outermost = nests and not stack
         if nests:
             stack.append((span, kind))
-        file, line = self.user_line(frame)
+        file, line = self.user_line(frame) if frame is not None else _NOWHERE
         time_ns = now() if time_ns is None else time_ns
         self._begin_record(span, kind, name, time_ns, file, line)
         # What begins now may last for minutes, or be what kills the process: it must be known by then.
@@ -157,7 +161,7 @@ class Recorder(object):
     def end(self, span, time_ns=None):
         """End `span` and every span inside it that was left open (an exception passed through)."""
         time_ns = now() if time_ns is None else time_ns
-        stack = self.stack()
+        stack = self.stacks.get(get_ident()) or ()
         if (stack and stack[-1][0] == span) or any(number == span for number, _ in stack):
             while True:
                 number, kind = stack.pop()
@@ -205,19 +209,23 @@ class Recorder(object):
             key: What tells these facts from others, hashable.
             facts: Function without arguments that gives them.
         """
-        payload = self._payloads.get(key)
-        if payload is None:
+        around = self._payloads.get(key)
+        if around is None:
             payload = self._in_json(facts())
             if payload is None:
                 return
+            around = wire.HEAD.pack(wire.Record.DETAIL, wire.STRING_HEAD.size + len(payload)), payload
             if len(self._payloads) < PAYLOADS_AT_MOST:
-                self._payloads[key] = payload
-        self._add(wire.Record.DETAIL, wire.STRING_HEAD.pack(span) + payload)
+                self._payloads[key] = around
+        self._queue.append(around[0] + wire.STRING_HEAD.pack(span) + around[1])
 
     def _begin_record(self, span, kind, name, time_ns, file, line):
-        thread, string = self._thread(), self.string
-        record = _BEGIN, _BEGIN_SIZE, span, string(kind), string(name), thread, time_ns, string(file), line
-        self._queue.append(_PACK_BEGIN(*record))
+        thread, known = get_ident(), self._strings.get
+        if thread not in self._threads:
+            self._new_thread(thread)
+        kind, name = known(kind) or self.string(kind), known(name) or self.string(name)  # hot
+        file = known(file) or self.string(file) if file else 0
+        self._queue.append(_PACK_BEGIN(_BEGIN, _BEGIN_SIZE, span, kind, name, thread, time_ns, file, line))
 
     def _end_record(self, span, time_ns):
         self._queue.append(_PACK_END(_END, _END_SIZE, span, time_ns))
@@ -349,12 +357,9 @@ class Recorder(object):
         self._strings[text] = number
         return number
 
-    def _thread(self):
-        ident = get_ident()
-        if ident not in self._threads:
-            self._threads.add(ident)
-            self._add(wire.Record.THREAD, wire.THREAD_HEAD.pack(ident) + wire.text_payload(_thread_name(ident)))
-        return ident
+    def _new_thread(self, ident):
+        self._threads.add(ident)
+        self._add(wire.Record.THREAD, wire.THREAD_HEAD.pack(ident) + wire.text_payload(_thread_name(ident)))
 
     # -- writing ---------------------------------------------------------------------------------
 

@@ -39,15 +39,15 @@ def signature(model):
     Returns:
         tuple: None where layers are kept otherwise than Keras 2 and 3 do: nothing tells whether they are the same.
     """
-    known = vars(model)
+    known = model.__dict__  # hot: no `vars`
     layers = known.get("_layers")
     if layers is None:
         return None
     optimizer = known.get("optimizer")
-    name = vars(optimizer).get("name") if optimizer is not None else None
+    name = optimizer.__dict__.get("name") if optimizer is not None else None
     found = (type(model), type(optimizer), name, id(optimizer), known.get("built")) + tuple(map(id, layers))
     for layer in layers:
-        if vars(layer).get("_layers"):
+        if layer.__dict__.get("_layers"):
             found += _inside(layer, {id(model)})
     return found
 
@@ -57,7 +57,7 @@ def _inside(layer, seen):
     if id(layer) in seen:
         return ()
     seen.add(id(layer))
-    known = vars(layer)
+    known = layer.__dict__
     layers = known.get("_layers") or ()
     found = (known.get("built"),) + tuple(map(id, layers))
     for one in layers:

@@ -29,6 +29,18 @@ def spanned(original, enter, leave):
     return wrapper
 
 
+def spanned_callbacks(original, enter, leave):
+    """As `spanned`, of a `CallbackList` that has callbacks: `predict`, which may be called for each row, has none."""
+    spanning = spanned(original, enter, leave)
+
+    def wrapper(*args, **kwargs):
+        if getattr(args[0], "callbacks", True):
+            return spanning(*args, **kwargs)
+        return original(*args, **kwargs)
+
+    return wrapper
+
+
 def importing(original, enter, leave):
     """The import system's `_find_and_load`, with `enter` before and `leave` after a load."""
 
@@ -291,8 +303,8 @@ def batch_hook(original, current, now, lines):
     return wrapper
 
 
-def waiting(original, waits, over, now):
-    """A function that may wait for the device: `over(start, end)` is told of each outermost call on a thread."""
+def waiting(original, waits, over, now, least_ns=0):
+    """A function that may wait for the device: `over(start, end)` is told of the outermost calls that last so long."""
     on, inside = waits.on, waits.inside
 
     def wrapper(*args, **kwargs):
@@ -305,7 +317,24 @@ def waiting(original, waits, over, now):
             return original(*args, **kwargs)
         finally:
             inside.discard(ident)
-            over(start, now())
+            end = now()
+            if end - start >= least_ns:
+                over(start, end)
+
+    return wrapper
+
+
+def lasting(original, over, now, least_ns):
+    """Call `over(start, end)` after a call of `original` that took so long."""
+
+    def wrapper(*args, **kwargs):
+        start = now()
+        try:
+            return original(*args, **kwargs)
+        finally:
+            end = now()
+            if end - start >= least_ns:
+                over(start, end)
 
     return wrapper
 
@@ -470,6 +499,19 @@ def in_context(original, hook, contexts):
             return original(*args, **kwargs)
         finally:
             contexts.pop(ident, None)
+
+    return wrapper
+
+
+def of_context(original, hook, contexts):
+    """Call `hook(result, contexts[thread])` after `original` returned, on threads that `in_context` is on."""
+
+    def wrapper(*args, **kwargs):
+        result = original(*args, **kwargs)
+        context = contexts.get(get_ident())
+        if context is not None:
+            hook(result, context)
+        return result
 
     return wrapper
 

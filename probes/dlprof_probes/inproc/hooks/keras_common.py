@@ -12,6 +12,8 @@ from dlprof_probes.inproc.patching import each_definer
 
 LOOPS = (("fit", wire.SpanKind.FIT), ("evaluate", wire.SpanKind.EVALUATE), ("predict", wire.SpanKind.PREDICT))
 ON_BATCH = ("train_on_batch", "test_on_batch", "predict_on_batch")
+_TOLD = ("epochs", "steps", "batch_size", "samples")
+"""Of what Keras says of a loop."""
 STEP_FUNCTIONS = ("train_function", "test_function", "predict_function")
 SAVING = ("save", "save_weights", "load_weights", "export")
 LOADERS = (
@@ -205,7 +207,8 @@ def _taken_back(probe, model, attribute):
 def epochs(probe, callback_list):
     """Hook the callbacks' epoch and train boundaries: epochs, their metrics, time in callbacks."""
     hooks = _EpochHooks(probe)
-    probe.around(callback_list, "set_params", lambda _args: None, hooks.described)
+    described = probe.guard(hooks.described)
+    probe.replace(callback_list, "set_params", lambda f: probe.wrappers.after(f, described))
     probe.around(callback_list, "on_epoch_begin", hooks.beginning, hooks.begun)
     probe.around(callback_list, "on_epoch_end", hooks.ending, hooks.ended)
     for loop in ("train", "test", "predict"):
@@ -220,7 +223,7 @@ class _EpochHooks(object):
     def __init__(self, probe):
         self._probe = probe
 
-    def described(self, _token, args):
+    def described(self, _result, args):
         loop = self._probe.current_loop()
         if loop is not None and len(args) > 1:
             describe_loop(self._probe, loop, args[1])
@@ -267,7 +270,8 @@ def _callbacks_span(probe, callback_list, name):
         if token is not None:
             _leave_callbacks(probe, token)
 
-    probe.around(callback_list, name, enter, leave)
+    enter, leave = probe.guard_enter(enter), probe.guard(leave)
+    probe.replace(callback_list, name, lambda f: probe.wrappers.spanned_callbacks(f, enter, leave))
 
 
 def _enter_callbacks(probe, name, loop):
@@ -293,17 +297,14 @@ def is_users(probe, callback):
 
 def describe_loop(probe, loop, params):
     """Note what Keras says of a loop: epochs, steps, batch size, samples."""
-    facts = {}
-    for name in ("epochs", "steps", "batch_size", "samples"):
-        value = (params or {}).get(name)
-        if isinstance(value, int):
-            facts[name] = value
+    facts = dict((name, value) for name, value in (params or {}).items() if name in _TOLD and isinstance(value, int))
     if facts:
         probe.recorder.known_detail(loop.span, tuple(facts.items()), lambda: facts)
-    if facts.get("epochs", 1) and facts.get("steps"):
-        probe.windows.planned(loop, facts.get("epochs", 1) * facts["steps"])
+    epochs = facts.get("epochs", 1)
+    if epochs and facts.get("steps"):
+        probe.windows.planned(loop, epochs * facts["steps"])
     elif facts.get("samples") and facts.get("batch_size"):
-        probe.windows.planned(loop, facts.get("epochs", 1) * -(-facts["samples"] // facts["batch_size"]))
+        probe.windows.planned(loop, epochs * -(-facts["samples"] // facts["batch_size"]))
 
 
 def model_facts(model):

@@ -1,13 +1,13 @@
 """Keras 3, and the Keras 2 that grew up inside TensorFlow (2.4 to 2.15, tf_keras)."""
 
 import sys
-from threading import get_ident
 
 from dlprof_probes import wire
 from dlprof_probes.inproc.clock import now
 from dlprof_probes.inproc.hooks import keras_common as common
 from dlprof_probes.inproc.hooks import keras_workers
 from dlprof_probes.inproc.patching import each_definer
+from dlprof_probes.inproc.waits import LEAST_NS
 
 _BATCHES = tuple(("on_%s_batch_begin" % loop, "on_%s_batch_end" % loop) for loop in ("train", "test", "predict"))
 
@@ -84,17 +84,16 @@ def _metrics(probe, callback_list):
         loop = getattr(args[0], "_dlprof_loop", None)
         return None if loop is None else (loop, args[1])
 
-    def computed(result, _args):
-        found = contexts.get(get_ident())
-        if found is not None:
-            found[0].valued = now()
-            common.step_metrics(probe, found[0], int(found[1]), common.numbers(result))
+    def computed(result, context):
+        loop, step = context
+        loop.valued = now()
+        common.step_metrics(probe, loop, int(step), common.numbers(result))
 
     probe.around(callback_list, "on_train_begin", remember, lambda _token, _args: None, again=True)
     context = probe.guard(context)
     probe.replace(callback_list, "_on_train_batch_end", lambda f: probe.wrappers.in_context(f, context, contexts))
     hook = probe.guard(computed)
-    probe.replace(python_utils, "pythonify_logs", lambda f: probe.wrappers.after(f, hook))
+    probe.replace(python_utils, "pythonify_logs", lambda f: probe.wrappers.of_context(f, hook, contexts))
 
 
 def _waits(probe, callback_list):
@@ -103,20 +102,24 @@ def _waits(probe, callback_list):
         if name in vars(sys.modules.get(module, sys)):
             probe.waiting(sys.modules[module], name)
     if "_flush_futures" in vars(callback_list):
-        flushed = probe.guard(probe.waits.flushed)
-        probe.around(callback_list, "_flush_futures", lambda _args: now(), lambda start, _args: flushed(start, now()))
+        flushed, lasting = probe.guard(probe.waits.flushed), probe.wrappers.lasting
+        probe.replace(callback_list, "_flush_futures", lambda f: lasting(f, flushed, now, LEAST_NS))
 
 
 def _input(probe, models):
     """Hook the making of the epoch iterator: conversion of the data, and what it knows of batches."""
-    iterators = {"keras.src.trainers.epoch_iterator"}
-    iterators.update(base.__module__ for base in each_definer(models, "fit"))
-    for name in iterators:
-        for cls in list(vars(sys.modules.get(name, sys)).values()):
-            if isinstance(cls, type) and cls.__name__.endswith("EpochIterator") and "__init__" in vars(cls):
-                probe.span(cls, "__init__", wire.SpanKind.INPUT, "prepare data")
-                hook = probe.guard(lambda _result, args: _describe(probe, args[0]))
-                probe.replace(cls, "__init__", lambda f, hook=hook: probe.wrappers.after(f, hook), again=True)
+    modules = {"keras.src.trainers.epoch_iterator"}
+    modules.update(base.__module__ for base in each_definer(models, "fit"))
+    hook = probe.guard(lambda _result, args: _describe(probe, args[0]))
+    for cls in {one for name in modules for one in _epoch_iterators(sys.modules.get(name, sys))}:
+        probe.span(cls, "__init__", wire.SpanKind.INPUT, "prepare data")
+        probe.replace(cls, "__init__", lambda f: probe.wrappers.after(f, hook), again=True)
+
+
+def _epoch_iterators(module):
+    """The classes that a module knows by name, its own and those that it imports."""
+    found = [one for one in list(vars(module).values()) if isinstance(one, type) and "__init__" in vars(one)]
+    return [one for one in found if one.__name__.endswith("EpochIterator")]
 
 
 def _generators(probe):

@@ -76,6 +76,35 @@ def test_several_steps_in_one_execution_are_one_record(keras: Any, out: Recorded
     assert loops(out, "fit")[0].detail["training"]["steps_per_execution"] == 2
 
 
+@pytest.mark.parametrize(("callbacks", "told"), [(0, []), (1, ["on_predict_begin", "on_predict_end"])])
+def test_a_prediction_has_spans_of_callbacks_where_it_has_callbacks(
+    keras: Any, out: Recorded, callbacks: int, told: list[str]
+) -> None:
+    """It may be called for each row, mostly without any."""
+    made = model(keras)
+    made.compile("sgd", "mse")
+    made.predict(ROWS, callbacks=[keras.callbacks.Callback()] * callbacks, verbose=0)
+
+    assert [span.name for span in loops(out, "callbacks")] == told
+    assert len(out.stream().steps) == 1
+
+
+def test_a_class_of_iterators_that_two_modules_know_is_hooked_once(
+    probe: Probe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The module of a backend's `fit` imports it: one span and one look at its data, not two."""
+    with keras_versions.loaded("3") as keras:
+        made = sys.modules["keras.src.trainers.epoch_iterator"].EpochIterator
+        monkeypatch.setattr(sys.modules[keras.Model.fit.__module__], "EpochIterator", made, raising=False)
+        keras_modern.attach(probe, keras)
+
+        hooks, hooked = 0, made.__init__
+        while hasattr(hooked, "__wrapped__"):
+            hooks, hooked = hooks + 1, hooked.__wrapped__
+        probe.end()
+    assert hooks == 2
+
+
 def test_a_very_long_fit_puts_several_steps_into_one_record(keras: Any, out: Recorded) -> None:
     """None of another epoch."""
     out.merge = 4
