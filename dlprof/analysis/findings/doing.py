@@ -12,7 +12,13 @@ _BY_FILES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("waiting for a process", ("<python>/subprocess.py", "<python>/multiprocessing/")),
     ("waiting for a thread", ("<python>/threading.py", "<python>/queue.py", "<python>/concurrent/")),
     ("on the network", ("<python>/socket.py", "<python>/ssl.py", "<python>/http/", "<python>/urllib/", "urllib3/")),
-    ("running a graph", ("tensorflow/python/eager/polymorphic_function/atomic_function.py",)),
+    (
+        "running a graph",
+        (
+            "tensorflow/python/eager/polymorphic_function/atomic_function.py", "torch/_inductor/output_code.py",
+            "torch/_functorch/_aot_autograd/runtime_wrappers.py",
+        ),
+    ),
     (
         "compiling",
         (
@@ -24,6 +30,8 @@ _BY_FILES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ),
     ("packing and unpacking data", ("<python>/pickle.py", "<python>/json/", "<python>/gzip.py", "<python>/zipfile")),
 )  # fmt: skip
+_PASSING_ON = ("torch/_dynamo/eval_frame.py", "torch/_dynamo/external_utils.py")
+"""Files of wrappers that say nothing of what they call: a compiled graph, or what is never to be one (`zero_grad`)."""
 
 
 def of_stack(frames: Sequence[Frame], users: Collection[str], engine: EngineSpec) -> str | None:
@@ -39,6 +47,8 @@ def of_stack(frames: Sequence[Frame], users: Collection[str], engine: EngineSpec
             return None
         if frame.name in engine.backward_functions:
             return "computing gradients"
+        if frame.file in _PASSING_ON:
+            continue
         told = next((name for name, files in _BY_FILES if frame.file.startswith(files)), None)
         if told is not None:
             return told

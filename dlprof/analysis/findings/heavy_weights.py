@@ -21,12 +21,14 @@ class Weights:
         name: Its own name, with that of its layer where the engine has it so; None: not told.
         shape: Its lengths.
         share: Of all numbers that its model trains: 0 to 1.
+        bytes: Its memory; None: not told.
     """
 
     layer: str | None
     name: str | None
     shape: tuple[int, ...]
     share: float
+    bytes: int | None = None
 
     @property
     def count(self) -> int:
@@ -43,16 +45,18 @@ class Weights:
 def largest(case: Case) -> Weights | None:
     """The largest one, of the model of which most is known; None: no shapes of weights were told."""
     models: dict[int | None, dict[tuple[str | None, str | None], tuple[int, ...]]] = {}
+    sized: dict[tuple[str | None, str | None], int | None] = {}
     for row in case.run.rows("memory_owners"):
         shape = lengths(row["shape"])
         if row["kind"] == MemoryKind.PARAMETERS and shape:
             models.setdefault(row["model"], {})[row["layer"], row["name"]] = shape
+            sized[row["layer"], row["name"]] = row["bytes"]
     sizes = {model: sum(math.prod(shape) for shape in found.values()) for model, found in models.items()}
     if not sizes:
         return None
     model = max(sizes, key=lambda number: sizes[number])
     (layer, name), shape = max(models[model].items(), key=lambda item: math.prod(item[1]))
-    return Weights(layer, name, shape, math.prod(shape) / sizes[model])
+    return Weights(layer, name, shape, math.prod(shape) / sizes[model], sized[layer, name])
 
 
 def shapes(case: Case) -> list[tuple[int, ...]]:

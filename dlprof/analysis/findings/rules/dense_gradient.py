@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 
 from dlprof.analysis import loops
-from dlprof.analysis.findings import heavy_weights, queries
+from dlprof.analysis.findings import dense_rows, heavy_weights, new_pages, queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, SourceLine, Support
 from dlprof.analysis.findings.heavy_weights import Weights
 from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
+from dlprof.analysis.shares import proportional
 from dlprof.schema.tree_paths import TreePath
-from dlprof.schema.vocabulary import Basis, Category, Direction, Ground, SpanKind
+from dlprof.schema.vocabulary import Basis, Category, Direction, Ground, StepPart
 
 TITLE = Title("All rows of a large embedding were updated in each step", "updating all rows of a large embedding")
-_SHARE_OF_WEIGHTS = 0.5
-_LARGE = 2_000_000
-"""Numbers; less is updated in no time."""
-_ROWS_A_ROW = 4
-"""The embedding has so many times the rows that a step can look up at most."""
-_SHARE_OF_WORK, _SHARE_OF_STEPS = 0.05, 0.20
-_SAVED = 0.9
-"""What is left is the update of the rows that were looked up."""
 _FIXES = {
     "torch": "nn.Embedding(..., sparse=True), and torch.optim.SparseAdam (or SGD) for its weights",
     "mxnet": "gluon.nn.Embedding(..., sparse_grad=True), with an optimiser that has lazy_update=True (sgd, adam)",
@@ -45,6 +37,8 @@ _OWNERS = Query(
     "SELECT layer, name, shape, bytes FROM memory_owners WHERE kind = 'parameters' ORDER BY bytes DESC LIMIT 4",
 )
 
+_FAULTS = Query("new pages over time", "SELECT time_ns, rss_bytes, faults_minor FROM process_samples ORDER BY time_ns")
+
 
 @of_the_slower
 def look(case: Case) -> Iterator[Claim]:
@@ -55,25 +49,19 @@ def look(case: Case) -> Iterator[Claim]:
     if weights is None:
         yield from list(_by_conversions(case)) or _by_kernels(case)
         return
-    looked_up = _looked_up(case, weights)
-    if not _is_embedding(case, weights) or weights.count < _LARGE or weights.share < _SHARE_OF_WEIGHTS:
+    table = dense_rows.found(case, weights)
+    if table is None:
         return
-    if looked_up is not None and weights.shape[0] < _ROWS_A_ROW * looked_up:
-        return
-    takes = heavy_weights.added(
-        heavy_weights.scaled(heavy_weights.updates(case), _SAVED * weights.share),
-        heavy_weights.scaled(heavy_weights.of_layer(case, weights.layer, Direction.BACKWARD), _SAVED),
-    )
-    if not _is_much(case, takes):
-        return
-    few = f"no more than {looked_up:,}" if looked_up is not None else "a few"
+    few = f"no more than {table.looked_up:,}" if table.looked_up is not None else "a few"
+    pages = _pages_ns(case, weights)
+    anew = ", in memory that is new each time," if pages else ""
     yield Claim(
         Sentence(
-            f"Each step makes a gradient for all rows of {weights.text} and updates them, though it looks up {few}; "
-            "that takes"
+            f"Each step makes a gradient for all rows of {weights.text}{anew} and updates them, though it looks up "
+            f"{few}; that takes"
         ),
-        takes,
-        [_OWNERS, queries.operators()],
+        _with_pages(case, case.steps, table.kernels, pages),
+        [_OWNERS, queries.operators(), *([_FAULTS] if pages else [])],
         _ADVICE,
         _line(case),
         basis=Basis.ESTIMATED,
@@ -82,10 +70,25 @@ def look(case: Case) -> Iterator[Claim]:
     )
 
 
-def _is_much(case: Case, takes: Mapping[TreePath, int]) -> bool:
-    """Whether it is worth a word: small tables are updated as a whole in most models."""
-    steps = case.own(case.steps) if case.steps is not None else 0
-    return sum(takes.values()) >= max(_SHARE_OF_WORK * case.whole_ns, _SHARE_OF_STEPS * steps)
+def _pages_ns(case: Case, weights: Weights) -> int:
+    """What making the pages of the gradient anew took (ns); 0: not sampled, or they were not."""
+    try:
+        pages = new_pages.of_training(case)
+    except Abstain:
+        return 0
+    return int(dense_rows.SAVED * pages.waited_ns * new_pages.share_of(case, pages, weights))
+
+
+def _with_pages(case: Case, steps: TreePath, kernels: Mapping[TreePath, int], pages_ns: int) -> dict[TreePath, int]:
+    """Kernels that go through all rows, and what pages took beside them, where their memory is given back (ns).
+
+    Pages are made inside of these kernels, so their time is in the kernels' already.
+    """
+    all_kernels = steps / StepPart.KERNELS
+    leaves = case.tree.leaves.items()
+    beside = {leaf: ns for leaf, ns in leaves if steps.holds(leaf) and not all_kernels.holds(leaf)}
+    shared = proportional(pages_ns, {**beside, all_kernels: sum(kernels.values())})
+    return {**kernels, **{leaf: min(ns, shared[leaf]) for leaf, ns in beside.items()}}
 
 
 def _by_conversions(case: Case) -> Iterator[Claim]:
@@ -94,8 +97,8 @@ def _by_conversions(case: Case) -> Iterator[Claim]:
     updates = heavy_weights.updates(case)
     if sum(updates.values()) < _UPDATES * sum(made.values()):
         return  # sums over groups of rows are made for other ends, too
-    takes = heavy_weights.scaled(heavy_weights.added(made, updates), _SAVED)
-    if not made or not _is_much(case, takes):
+    takes = heavy_weights.scaled(heavy_weights.added(made, updates), dense_rows.SAVED)
+    if not made or not dense_rows.is_much(case, takes):
         return
     yield Claim(
         Sentence(
@@ -124,10 +127,10 @@ def _by_kernels(case: Case) -> Iterator[Claim]:
     if layer is None or back[layer] < _TIMES_FORWARD * max(1, times[layer][Direction.FORWARD]):
         return
     takes = heavy_weights.added(
-        heavy_weights.scaled(heavy_weights.updates(case), _SAVED),
-        heavy_weights.scaled(heavy_weights.of_layer(case, layer, Direction.BACKWARD), _SAVED),
+        heavy_weights.scaled(heavy_weights.updates(case), dense_rows.SAVED),
+        heavy_weights.scaled(heavy_weights.of_layer(case, layer, Direction.BACKWARD), dense_rows.SAVED),
     )
-    if not _is_much(case, takes):
+    if not dense_rows.is_much(case, takes):
         return
     ratio = back[layer] / max(1, times[layer][Direction.FORWARD])
     yield Claim(
@@ -153,27 +156,3 @@ def _fix(case: Case) -> str | None:
     if loops.is_any_of_keras(case.run):
         return "Embedding(..., trainable=False) where the vectors are given; else fewer rows (Hashing(num_bins=...))"
     return _FIXES.get(case.backend)
-
-
-def _is_embedding(case: Case, weights: Weights) -> bool:
-    """Whether it is a table: by the class of its layer, else by its kernels."""
-    kind = heavy_weights.class_of(case, weights.layer)
-    if kind is not None:
-        return "Embedding" in kind
-    if len(weights.shape) != 2:
-        return False
-    mine = [one for one in case.tree.layers if one.layer == weights.layer and not heavy_weights.is_update(one)]
-    return bool(mine) and any(one.category == Category.EMBEDDING for one in mine)
-
-
-def _looked_up(case: Case, weights: Weights) -> int | None:
-    """Rows that a step looks up at most; None: not known."""
-    rows = (row for row in case.run.rows("layers") if row["layer"] == weights.layer and row["output"])
-    lengths = next((row["output"].split("x") for row in rows), ())
-    if lengths and all(one.isdigit() for one in lengths):
-        return math.prod(int(one) for one in lengths[:-1])
-    told = next((call.detail for call in case.calls.of(SpanKind.FIT) if call.detail_json), {})
-    batch = told.get("batch_size")
-    if batch and lengths and all(one.isdigit() for one in lengths[1:-1]):
-        return int(batch) * math.prod(int(one) for one in lengths[1:-1])
-    return None

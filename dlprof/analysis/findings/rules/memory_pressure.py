@@ -6,16 +6,16 @@ from collections.abc import Iterator, Mapping
 
 import pyarrow.compute as pc
 
-from dlprof.analysis.findings.case import WORK, Case
-from dlprof.analysis.findings.finding import Abstain, Claim, Query, Remedy, Sentence, Support
+from dlprof.analysis.findings import dense_rows, heavy_weights, new_pages
+from dlprof.analysis.findings.case import Case
+from dlprof.analysis.findings.finding import Claim, Query, Remedy, Sentence, Support
+from dlprof.analysis.findings.new_pages import NewPages
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.shares import proportional
 from dlprof.schema.tree_paths import Tree, TreePath
 from dlprof.schema.vocabulary import Basis, Ground, StepPart
 
 TITLE = Title("The training waited for memory", "waiting for memory")
-_USUAL_SYSTEM = 0.05
-"""Share of the CPU time that a training spends inside the kernel anyway."""
 _PHASES = (
     Tree.FIT_INPUT,
     Tree.FIT_STEPS,
@@ -26,9 +26,6 @@ _PHASES = (
     Tree.PREDICT,
 )
 _WAITED = Tree.FIT_STEPS / StepPart.INPUT
-_FAULTS_PER_S = 100_000
-"""More new pages per second than this are no longer the usual growth of a training."""
-_AROUND_NS = 200_000_000
 _LEAST_STALLED_NS = 50_000_000
 _ADVICE = (
     "Make no large arrays anew all the time: none of all pairs that is summed up right after (products do that: "
@@ -58,26 +55,18 @@ _EVIDENCE = (
 def look(case: Case) -> Iterator[Claim]:
     """Stalls that the kernel counts, pages read from disk, and new pages."""
     stalled = case.machine.counter_growth("stall_memory_ns")
-    rows = case.machine.process_samples("faults_minor", "faults_major", "rss_bytes", around_ns=_AROUND_NS)
-    if rows.num_rows < 2:
-        raise Abstain("page faults were not sampled during the training")
-    first, last = rows.take([0, rows.num_rows - 1]).to_pylist()
-    minor, major = (last[name] - first[name] for name in ("faults_minor", "faults_major"))
-    span_s = (last["time_ns"] - first["time_ns"]) / 1e9
-    lost = stalled or 0
-    if minor / max(1e-3, span_s) > _FAULTS_PER_S:
-        lost += int(_in_system(case) * sum(case.own(top) for top in WORK))
+    pages = new_pages.of_training(case)
+    lost = (stalled or 0) + int(pages.waited_ns * (1 - _explained(case, pages)))
     if lost < 1 or (lost == stalled and stalled < _LEAST_STALLED_NS):
         return
-    peak = pc.max(rows["rss_bytes"]).as_py()
     by_others = _is_by_others(case)
     inside = {phase: case.own(phase) for phase in _PHASES}
     inside[Tree.SCRIPT] = case.phases.of([case.phases.training_span]).get(Tree.SCRIPT, 0)
     yield Claim(
         Sentence(
             "The process waited for memory,",
-            f": {minor:,} new pages and {major:,} pages from disk while training, {_told(stalled)}, "
-            f"{peak / 1e9:.2f} GB at its largest{', and none left on the machine' if by_others else ''}.",
+            f": {pages.minor:,} new pages and {pages.major:,} pages from disk while training, {_told(stalled)}, "
+            f"{pages.peak_bytes / 1e9:.2f} GB at its largest{', and none left on the machine' if by_others else ''}.",
         ),
         _spread(case, inside, lost),
         _EVIDENCE,
@@ -87,6 +76,14 @@ def look(case: Case) -> Iterator[Claim]:
         basis=Basis.ESTIMATED,
         support=Support(Ground.STATED if 2 * (stalled or 0) >= lost else Ground.MODEL),
     )
+
+
+def _explained(case: Case, pages: NewPages) -> float:
+    """The share of new pages that another rule has the cause of: a gradient of all rows of a table in each step."""
+    if case.steps is None or case.tree.unsplit is not None:
+        return 0.0
+    table = dense_rows.found(case, heavy_weights.largest(case))
+    return new_pages.share_of(case, pages, table.weights) if table is not None else 0.0
 
 
 def _is_by_others(case: Case) -> bool:
@@ -114,15 +111,6 @@ def _spread(case: Case, inside: Mapping[TreePath, int], lost: int) -> dict[TreeP
     for leaf, ns in case.spread(first).items():
         takes[leaf] = takes.get(leaf, 0) + ns
     return takes
-
-
-def _in_system(case: Case) -> float:
-    """Share of the process's CPU time inside the kernel, beyond the usual: that is where new pages are made."""
-    process = case.run.manifest.process
-    user, system = process.cpu_user_ns, process.cpu_system_ns
-    if not user or system is None:
-        raise Abstain("the CPU time of the process is not known")
-    return max(0.0, float(system / (user + system)) - _USUAL_SYSTEM)
 
 
 def _told(stalled: int | None) -> str:

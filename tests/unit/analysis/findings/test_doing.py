@@ -42,3 +42,22 @@ def test_a_function_of_tensorflow_that_runs_is_not_compiled() -> None:
 
     assert of(execute, runs, called) == "running a graph"
     assert of(traces, called) == "compiling"
+
+
+def test_a_function_that_torch_never_compiles_is_not_compiled() -> None:
+    """Its wrapper is Dynamo's."""
+    gives_back = Frame("Optimizer.zero_grad", "torch/optim/optimizer.py", 1)
+    wrapper = Frame("DisableContext.__call__.<locals>._fn", "torch/_dynamo/eval_frame.py", 2)
+
+    assert of(gives_back, wrapper) is None
+    assert of(Frame("_compile", "torch/_dynamo/convert_frame.py", 1), wrapper) == "compiling"
+
+
+def test_a_compiled_function_of_torch_that_runs_is_not_compiled() -> None:
+    """What made it lies further in."""
+    runs = Frame("CompiledFxGraph.__call__", "torch/_inductor/output_code.py", 3)
+    around = Frame("runtime_wrapper", "torch/_functorch/_aot_autograd/runtime_wrappers.py", 4)
+    makes = Frame("compile_fx_inner", "torch/_inductor/compile_fx.py", 2)
+
+    assert of(Frame("call", "/tmp/torchinductor/abc.py", 1), runs, around) == "running a graph"
+    assert of(makes, around) == "compiling"

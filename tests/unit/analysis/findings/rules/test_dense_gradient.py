@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.unit import runs
-from tests.unit.analysis.findings.cases import Planted, Tables, diagnosed, on, pick, quiet, slugs
+from tests.unit.analysis.findings.cases import BEGIN, BUSY, Planted, Tables, cpu, diagnosed, on, pick, quiet, slugs
 from tests.unit.analysis.findings.test_heavy_weights import KERNELS, parameter
 from tests.unit.runs import S
 
@@ -39,6 +39,25 @@ def test_a_table_that_is_updated_as_a_whole_is_named(tmp_path: Path) -> None:
     assert "all rows of words (50,000 x 100) and updates them, though it looks up no more than 2,560;" in finding.claim
     assert finding.fix is not None
     assert "trainable=False" in finding.fix
+
+
+def test_memory_that_a_gradient_has_anew_in_each_step_is_part_of_it(tmp_path: Path) -> None:
+    """5,000 pages, 20 MB, in each of 300 steps of 20 ms, 4 of which are Python; half of the CPU time was in the kernel.
+
+    Nine tenths of these 2.7 s: those in its kernels (3.78 s) are in these already, 0.59 s are in the 1.2 s beside them.
+    No other rule tells of the same pages.
+    """
+    process = {**runs.manifest()["process"], "cpu_user_ns": 9 * S, "cpu_system_ns": 3 * S}
+    counted = cpu((2.0, {**BEGIN, "faults_minor": 0}), (8.0, {**BUSY, "faults_minor": 1_500_000}))
+    words = parameter("words", "50000x100", bytes=20_480_000)
+    window = runs.window([*KERNELS[:3], {**KERNELS[3], "ms": 1}])
+    changed = {**tables(), **window, **counted, "memory_owners": [words, parameter("dense", "100x10")]}
+    found = diagnosed(tmp_path / "r", runs.manifest(process=process), **changed)
+
+    finding = pick(found, "dense-gradient")
+    assert "words (50,000 x 100), in memory that is new each time, and updates them" in finding.claim
+    assert finding.at_stake_ns / S == pytest.approx(3.78 + 0.586, rel=0.01)
+    assert "memory-pressure" not in slugs(found)
 
 
 def test_a_table_that_is_looked_up_as_a_whole_is_no_cause(tmp_path: Path) -> None:

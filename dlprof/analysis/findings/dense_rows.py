@@ -1,0 +1,88 @@
+"""A table whose rows a model looks up, and whose gradient has all of them, not only those."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dlprof.analysis.findings import heavy_weights
+from dlprof.analysis.findings.case import Case
+from dlprof.analysis.findings.heavy_weights import Weights
+from dlprof.schema.tree_paths import TreePath
+from dlprof.schema.vocabulary import Category, Direction, SpanKind
+
+SAVED = 0.9
+"""What is left is the update of the rows that were looked up."""
+_SHARE_OF_WEIGHTS = 0.5
+_LARGE = 2_000_000
+"""Numbers; less is updated in no time."""
+_ROWS_A_ROW = 4
+"""The table has so many times the rows that a step can look up at most."""
+_SHARE_OF_WORK, _SHARE_OF_STEPS = 0.05, 0.20
+
+
+@dataclass(frozen=True)
+class DenseRows:
+    """Such a table.
+
+    Attributes:
+        weights: It.
+        looked_up: Rows that a step looks up at most; None: not known.
+        kernels: What its gradient and its update take, as far as they need not be, by leaf (ns).
+    """
+
+    weights: Weights
+    looked_up: int | None
+    kernels: Mapping[TreePath, int]
+
+
+def found(case: Case, weights: Weights | None) -> DenseRows | None:
+    """The table, where the largest weights of a run are one, and it is worth a word.
+
+    Args:
+        case: The run, whose steps are split.
+        weights: Its largest weights; None: not told.
+    """
+    if weights is None or weights.count < _LARGE or weights.share < _SHARE_OF_WEIGHTS:
+        return None
+    if not _is_embedding(case, weights):
+        return None
+    looked_up = _looked_up(case, weights)
+    if looked_up is not None and weights.shape[0] < _ROWS_A_ROW * looked_up:
+        return None
+    kernels = heavy_weights.added(
+        heavy_weights.scaled(heavy_weights.updates(case), SAVED * weights.share),
+        heavy_weights.scaled(heavy_weights.of_layer(case, weights.layer, Direction.BACKWARD), SAVED),
+    )
+    return DenseRows(weights, looked_up, kernels) if is_much(case, kernels) else None
+
+
+def is_much(case: Case, takes: Mapping[TreePath, int]) -> bool:
+    """Whether it is worth a word: small tables are updated as a whole in most models."""
+    steps = case.own(case.steps) if case.steps is not None else 0
+    return sum(takes.values()) >= max(_SHARE_OF_WORK * case.whole_ns, _SHARE_OF_STEPS * steps)
+
+
+def _is_embedding(case: Case, weights: Weights) -> bool:
+    """Whether it is a table: by the class of its layer, else by its kernels."""
+    kind = heavy_weights.class_of(case, weights.layer)
+    if kind is not None:
+        return "Embedding" in kind
+    if len(weights.shape) != 2:
+        return False
+    mine = [one for one in case.tree.layers if one.layer == weights.layer and not heavy_weights.is_update(one)]
+    return bool(mine) and any(one.category == Category.EMBEDDING for one in mine)
+
+
+def _looked_up(case: Case, weights: Weights) -> int | None:
+    """Rows that a step looks up at most; None: not known."""
+    rows = (row for row in case.run.rows("layers") if row["layer"] == weights.layer and row["output"])
+    lengths = next((row["output"].split("x") for row in rows), ())
+    if lengths and all(one.isdigit() for one in lengths):
+        return math.prod(int(one) for one in lengths[:-1])
+    told = next((call.detail for call in case.calls.of(SpanKind.FIT) if call.detail_json), {})
+    batch = told.get("batch_size")
+    if batch and lengths and all(one.isdigit() for one in lengths[1:-1]):
+        return int(batch) * math.prod(int(one) for one in lengths[1:-1])
+    return None
