@@ -23,6 +23,7 @@ SPEC = EngineSpec(
     eager_compiles=True,
     xla=Xla.ALWAYS,
     joins_steps=True,
+    double_cost=0.55,
     switches=(
         Switch("jax_debug_nans", 0.05),
         Switch("jax_debug_infs", 0.05),

@@ -23,6 +23,7 @@ SPEC = EngineSpec(
     packages=frozenset({"mxnet"}),
     waiting_functions=("asnumpy", "asscalar", "wait_to_read", "waitall"),
     threads_in_step=True,
+    double_cost=0.45,
     switches=(
         Switch("MXNET_ENGINE_TYPE=NaiveEngine", 0.15, {"MXNET_ENGINE_TYPE": None}),
         Switch("MXNET_EXEC_BULK_EXEC_TRAIN=0", 0.10, {"MXNET_EXEC_BULK_EXEC_TRAIN": None}),

@@ -35,7 +35,7 @@ SPEC = EngineSpec(
     xla=Xla.ON_GPU,
     joins_steps=True,
     tunes_input=True,
-    double_cost=0.6,  # its oneDNN has no kernels for them
+    double_cost=0.5,  # its oneDNN has no kernels for them
     switches=(
         Switch("tf.config.run_functions_eagerly", 0.85, runs_eagerly=True),
         Switch("tf.debugging.enable_check_numerics", 0.65),

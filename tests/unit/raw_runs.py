@@ -6,8 +6,10 @@ import json
 import zlib
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from dlprof_probes import wire
+from dlprof_probes.inproc import recorder as recorders
 from dlprof_probes.inproc.recorder import Recorder
 
 from dlprof.rundir import RunDir
@@ -47,8 +49,13 @@ def make(path: Path, told: Manifest | None = None) -> RunDir:
 
 def write_stream(path: Path, *, end: bool = True) -> None:
     """An import of 1 s, then a `fit` from 2 s to 8 s with a step each 100 ms in two epochs; end of the script at 9 s."""
-    recorder = Recorder(str(path), str(path.with_suffix(".status")), lambda _file: False)
-    vars(recorder)["_thread"] = lambda: MAIN
+    with mock.patch.object(recorders, "get_ident", lambda: MAIN):
+        _write_stream(Recorder(str(path), str(path.with_suffix(".status")), lambda _file: False))
+    if end:
+        path.write_bytes(ended(path.read_bytes(), ORIGIN + 9 * S))
+
+
+def _write_stream(recorder: Recorder) -> None:
     recorder.meta({"pid": 42, "main_thread": MAIN, "boot_ns": ORIGIN + 100 * MS, "engine": "torch"})
     script = _begin(recorder, wire.SpanKind.SCRIPT, 0.2)
     _whole(recorder, wire.SpanKind.IMPORT, 0.2, 1.2)
@@ -64,8 +71,6 @@ def write_stream(path: Path, *, end: bool = True) -> None:
     recorder.collection(ORIGIN + 8 * S, 1 * MS, 2, 5)
     recorder.end(script, ORIGIN + 9 * S)
     recorder.flush()
-    if end:
-        path.write_bytes(ended(path.read_bytes(), ORIGIN + 9 * S))
 
 
 def ended(content: bytes, time_ns: int) -> bytes:

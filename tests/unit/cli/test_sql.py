@@ -55,7 +55,7 @@ def test_a_table_on_a_terminal_is_no_markup(run: Path, capsys: pytest.CaptureFix
 
 def test_without_a_query_the_tables_are_listed(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """With their rows and columns."""
-    assert dlprof("sql", run, "--format", "json") == 0
+    assert dlprof("sql", run, "--json") == 0
 
     listed = {row["table"]: row for row in json.loads(capsys.readouterr().out)}
     assert list(listed) == list(TABLES)

@@ -20,10 +20,10 @@ def planted() -> Planted:
 
 
 def test_64_bit_floats_cost_a_part_of_the_kernels(tmp_path: Path) -> None:
-    """16 of each 20 ms are kernels: 4.8 s, of which 0.3 on torch."""
+    """16 of each 20 ms are kernels: 4.8 s, of which 0.35 on torch."""
     finding = pick(planted().diagnosis(tmp_path), "double-precision")
 
-    assert finding.at_stake_ns == pytest.approx(0.3 * 4.8 * S, rel=0.01)
+    assert finding.at_stake_ns == pytest.approx(0.35 * 4.8 * S, rel=0.01)
 
 
 @pytest.mark.slow
@@ -42,10 +42,13 @@ def test_a_real_trace_of_single_floats_does_not_show_it() -> None:
 
 
 def test_where_the_engine_works_on_all_of_the_steps_is_slower(tmp_path: Path) -> None:
-    """A loop of JAX: most of what kernels take is in waits for them, so that a part of 5.4 s in steps is at stake."""
+    """A loop of JAX: most of what kernels take is in waits for them, so that 0.55 of 5.4 s in steps are at stake.
+
+    Of these 2.97 s another rule, which is asked before, has 0.15 s.
+    """
     told = {"weights": {"dtype": "float64"}}
     run = Planted(quiet(spans=[runs.fit_span(training=told)]), {**on("jax", asynchronous=True), "keras": None})
     finding = pick(run.diagnosis(tmp_path), "double-precision")
 
-    assert finding.at_stake_ns == pytest.approx(1.62 * S, rel=0.01)
+    assert finding.at_stake_ns == pytest.approx(2.82 * S, rel=0.01)
     assert "jax_enable_x64" in finding.next_step
