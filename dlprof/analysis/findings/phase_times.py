@@ -13,8 +13,9 @@ import pyarrow.compute as pc
 from dlprof.analysis.columns import Integers, integers
 from dlprof.analysis.findings.calls import Interval
 from dlprof.analysis.phase_lookup import PhaseLookup
+from dlprof.schema import tree_paths
 from dlprof.schema.tree_paths import Tree, TreePath
-from dlprof.schema.vocabulary import Loop, Phase
+from dlprof.schema.vocabulary import Loop, Phase, known_phase
 from dlprof.store.run import Run
 
 _NEVER = ((1 << 63) - 1, -(1 << 63))
@@ -70,9 +71,15 @@ class PhaseTimes:
     def of(self, intervals: Iterable[Interval]) -> dict[TreePath, int]:
         """Time of some intervals in each leaf phase (ns)."""
         times: dict[TreePath, int] = {}
-        for interval in intervals:
-            for phase, ns in self.lookup.by_place([interval]).items():
-                path = self._part_of_step(interval[0]) if phase == Tree.FIT_STEPS else phase
+        edges = np.array(list(intervals), np.int64).reshape(-1, 2)
+        of, phases, dur = self.lookup.shares(edges[:, 0], edges[:, 1])
+        for phase in dict.fromkeys(phases.tolist()):
+            place, mine = tree_paths.root_of(known_phase(self.lookup.phases[phase])), phases == phase
+            if place != Tree.FIT_STEPS:
+                times[place] = times.get(place, 0) + int(dur[mine].sum())
+                continue
+            for begin, ns in zip(edges[of[mine], 0].tolist(), dur[mine].tolist(), strict=True):
+                path = self._part_of_step(begin)
                 times[path] = times.get(path, 0) + ns
         return times
 

@@ -211,7 +211,8 @@ class Windows:
     def _model(self, folder: Path) -> Model:
         spans = self.run.get("spans")
         details = spans["detail"].to_pylist() if spans is not None else []
-        facts = [json.loads(detail).get("model") or {} for detail in details if detail and '"model"' in detail]
+        different = dict.fromkeys(details)  # thousands of calls of `predict` may say the same
+        facts = [json.loads(detail).get("model") or {} for detail in different if detail and '"model"' in detail]
         return model_of(facts, self._graphs(folder))
 
     def _graphs(self, folder: Path) -> Sequence[Mapping[str, Any]]:
