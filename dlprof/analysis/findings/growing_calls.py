@@ -61,5 +61,7 @@ def _equal_work(case: Case, calls: Sequence[Call]) -> bool:
     """Whether all have equally many steps, and some."""
     steps = case.run.table("steps", ("loop_id", "count"))
     loops, counts = integers(steps["loop_id"].fill_null(-1)), integers(steps["count"].fill_null(1))
-    sums = {int(counts[loops == call.number].sum()) for call in calls}
-    return len(sums) == 1 and sums != {0}
+    known, of = np.unique(loops, return_inverse=True)
+    sums = dict(zip(known.tolist(), np.bincount(of, counts, len(known)).tolist(), strict=True))
+    found = {sums.get(call.number, 0) for call in calls}
+    return len(found) == 1 and found != {0}

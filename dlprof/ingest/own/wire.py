@@ -248,7 +248,7 @@ def _time(stream: Stream, time_ns: int) -> int:
 
 def _whole(*numbers: int, below: int = _INT32) -> None:
     """Refuse numbers that no column holds."""
-    if not all(-below <= number < below for number in numbers):
+    if max(numbers) >= below or min(numbers) < -below:
         raise ValueError("a number is too large")
 
 
