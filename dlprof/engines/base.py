@@ -170,8 +170,9 @@ class EngineSpec(Struct, frozen=True):
     double_cost: float = 0.35
     """Share of kernels' time that 64-bit floats cost against 32-bit ones.
 
-    Measured on two cores of an AMD EPYC (2026-11-27), of kernels or steps of a dense, a convolutional and a recurrent
-    network: PyTorch 0.33 to 0.34, TensorFlow 0.33 to 0.58, JAX 0.51 to 0.60, MXNet 0.36 to 0.50. Products alone took
+    Measured on two cores of an AMD EPYC (2026-11-27), of the kernels of a dense, a convolutional and a recurrent
+    network: PyTorch 0.33 to 0.34, TensorFlow 0.33 to 0.58; of whole steps of a dense and a convolutional one, twice
+    each: JAX 0.53 to 0.61, MXNet 0.34 to 0.50. Products alone took
     0.50 to 0.58, convolutions 0.43 to 0.83, the update of large weights 0.41 to 0.68.
     """
     switches: tuple[Switch, ...] = ()
