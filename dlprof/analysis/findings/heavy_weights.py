@@ -45,18 +45,18 @@ class Weights:
 def largest(case: Case) -> Weights | None:
     """The largest one, of the model of which most is known; None: no shapes of weights were told."""
     models: dict[int | None, dict[tuple[str | None, str | None], tuple[int, ...]]] = {}
-    sized: dict[tuple[str | None, str | None], int | None] = {}
+    sized: dict[tuple[int | None, str | None, str | None], int | None] = {}
     for row in case.run.rows("memory_owners"):
         shape = lengths(row["shape"])
         if row["kind"] == MemoryKind.PARAMETERS and shape:
             models.setdefault(row["model"], {})[row["layer"], row["name"]] = shape
-            sized[row["layer"], row["name"]] = row["bytes"]
+            sized[row["model"], row["layer"], row["name"]] = row["bytes"]
     sizes = {model: sum(math.prod(shape) for shape in found.values()) for model, found in models.items()}
     if not sizes:
         return None
     model = max(sizes, key=lambda number: sizes[number])
     (layer, name), shape = max(models[model].items(), key=lambda item: math.prod(item[1]))
-    return Weights(layer, name, shape, math.prod(shape) / sizes[model], sized[layer, name])
+    return Weights(layer, name, shape, math.prod(shape) / sizes[model], sized[model, layer, name])
 
 
 def shapes(case: Case) -> list[tuple[int, ...]]:

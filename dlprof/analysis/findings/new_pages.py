@@ -7,11 +7,15 @@ from dataclasses import dataclass
 import pyarrow.compute as pc
 
 from dlprof.analysis.findings.case import WORK, Case
-from dlprof.analysis.findings.finding import Abstain
+from dlprof.analysis.findings.finding import Abstain, Query
 from dlprof.analysis.findings.heavy_weights import Weights
 
 PAGE_BYTES = 4096
 """Of a usual Linux on x86-64; where pages are larger, arrays explain fewer of them than they should."""
+SAMPLES = Query(
+    "memory and faults over time",
+    "SELECT time_ns, rss_bytes, faults_minor, faults_major FROM process_samples ORDER BY time_ns",
+)
 _USUAL_SYSTEM = 0.05
 """Share of the CPU time that a training spends inside the kernel anyway."""
 _A_SECOND = 100_000

@@ -294,12 +294,13 @@ def _make_windows(config, recorder, folder):
 
 
 def load_wrappers():
-    """The module `wrappers`, compiled under the name of the import machinery (its first lines say why)."""
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "wrappers.py")
-    with io.open(path, encoding="utf-8") as source:
-        code = compile(source.read(), _IMPORT_MACHINERY, "exec", dont_inherit=True)
+    """The module `wrappers`, of two files, compiled as code of the import machinery (its first lines say why)."""
     module = types.ModuleType("dlprof_probes.inproc.wrappers")
-    exec(code, module.__dict__)  # noqa: S102
+    for name in ("wrappers.py", "sync_wrappers.py"):
+        path = os.path.join(os.path.dirname(os.path.abspath(__file__)), name)
+        with io.open(path, encoding="utf-8") as source:
+            code = compile(source.read(), _IMPORT_MACHINERY, "exec", dont_inherit=True)
+        exec(code, module.__dict__)  # noqa: S102
     return module
 
 

@@ -6,10 +6,7 @@ leave them out, so that both point at the user's line as they do without dlprof.
 in here: each wrapper only calls what it wraps, and hooks that do not raise.
 """
 
-from itertools import repeat
-from sys import _getframe
 from threading import get_ident
-from types import MethodType
 
 
 def spanned(original, enter, leave):
@@ -33,10 +30,10 @@ def spanned_callbacks(original, enter, leave):
     """As `spanned`, of a `CallbackList` that has callbacks: `predict`, which may be called for each row, has none."""
     spanning = spanned(original, enter, leave)
 
-    def wrapper(*args, **kwargs):
-        if getattr(args[0], "callbacks", True):
-            return spanning(*args, **kwargs)
-        return original(*args, **kwargs)
+    def wrapper(self, *args, **kwargs):
+        if vars(self).get("callbacks", True):  # no property of the user's is to run here
+            return spanning(self, *args, **kwargs)
+        return original(self, *args, **kwargs)
 
     return wrapper
 
@@ -337,84 +334,6 @@ def lasting(original, over, now, least_ns):
                 over(start, end)
 
     return wrapper
-
-
-def reading(original, places, learn, now, due, write):
-    """A function that asks for a value of the device: calls and time are added to the place that called.
-
-    `places` has it by code and instruction: a list of calls, time, begin and end, or empty: it is not counted.
-    `learn(frame)` gives that of a new one. `write(time)` is called when a call ends after `due[0]`.
-    """
-
-    def wrapper(*args, **kwargs):
-        frame = _getframe(1)
-        place = places.get((id(frame.f_code), frame.f_lasti))
-        if place is None:
-            place = learn(frame)
-        if not place:
-            return original(*args, **kwargs)
-        begin = now()
-        try:
-            return original(*args, **kwargs)
-        finally:
-            end = now()
-            spent = end - begin
-            place[0] += 1
-            place[1] += spent
-            place[3] = end
-            if end > due[0]:
-                write(end)
-
-    return wrapper
-
-
-def reading_slot(original, places, learn, now, due, write):
-    """The same for a method of C without arguments, which may warn: of the line that calls it, by the innermost frame.
-
-    So no frame of ours may be below it: it is called, and then what counts, by functions of C. A call that raises is
-    not counted. A class of its own, because this is hot.
-    """
-    bound = original.__get__
-
-    class Slot(object):
-        def __get__(self, tensor, owner=None):
-            if tensor is None:
-                return original
-            frame = _getframe(1)
-            place = places.get((id(frame.f_code), frame.f_lasti))
-            if place is None:
-                place = learn(frame)
-            if not place:
-                return bound(tensor, owner)
-
-            def over(_value):
-                end = now()
-                place[0] += 1
-                place[1] += end - begin
-                place[3] = end
-                if end > due[0]:
-                    write(end)
-                return True
-
-            call = filter(over, map(original, repeat(tensor))).__next__
-            begin = now()
-            return call
-
-    return Slot()
-
-
-class Unless(object):
-    """A method of C that is called as it is while `is_off()`, else by way of `wrapped`: it may warn then, as above."""
-
-    def __init__(self, original, wrapped, is_off):
-        self._original = original
-        self._wrapped = wrapped
-        self._is_off = is_off
-
-    def __get__(self, tensor, owner=None):
-        if tensor is None or self._is_off():
-            return self._original.__get__(tensor, owner)
-        return MethodType(self._wrapped, tensor)
 
 
 def native_call(original, begun, ended):

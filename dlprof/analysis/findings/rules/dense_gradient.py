@@ -37,8 +37,6 @@ _OWNERS = Query(
     "SELECT layer, name, shape, bytes FROM memory_owners WHERE kind = 'parameters' ORDER BY bytes DESC LIMIT 4",
 )
 
-_FAULTS = Query("new pages over time", "SELECT time_ns, rss_bytes, faults_minor FROM process_samples ORDER BY time_ns")
-
 
 @of_the_slower
 def look(case: Case) -> Iterator[Claim]:
@@ -61,7 +59,7 @@ def look(case: Case) -> Iterator[Claim]:
             f"{few}; that takes"
         ),
         _with_pages(case, case.steps, table.kernels, pages),
-        [_OWNERS, queries.operators(), *([_FAULTS] if pages else [])],
+        [_OWNERS, queries.operators(), *([new_pages.SAMPLES] if pages else [])],
         _ADVICE,
         _line(case),
         basis=Basis.ESTIMATED,

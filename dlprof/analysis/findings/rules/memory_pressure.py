@@ -41,10 +41,7 @@ _OTHERS = (
     "largest in top)."
 )
 _EVIDENCE = (
-    Query(
-        "memory and faults over time",
-        "SELECT time_ns, rss_bytes, faults_minor, faults_major FROM process_samples ORDER BY time_ns",
-    ),
+    new_pages.SAMPLES,
     Query(
         "stalls of the machine",
         "SELECT time_ns, memory_available_bytes, swap_used_bytes, stall_memory_ns FROM machine ORDER BY time_ns",
@@ -80,7 +77,7 @@ def look(case: Case) -> Iterator[Claim]:
 
 def _explained(case: Case, pages: NewPages) -> float:
     """The share of new pages that another rule has the cause of: a gradient of all rows of a table in each step."""
-    if case.steps is None or case.tree.unsplit is not None:
+    if not pages.waited_ns or case.steps is None or case.tree.unsplit is not None:
         return 0.0
     table = dense_rows.found(case, heavy_weights.largest(case))
     return new_pages.share_of(case, pages, table.weights) if table is not None else 0.0

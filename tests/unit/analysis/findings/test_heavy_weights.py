@@ -56,6 +56,15 @@ def test_the_largest_array_is_told_with_its_share_of_its_model(tmp_path: Path) -
     assert found.text == "words (90 x 10)"
 
 
+def test_memory_is_that_of_the_model_s_own_array(tmp_path: Path) -> None:
+    """Not of another model's, whose layer is called the same."""
+    small = parameter("words", "9x10", model=1, bytes=360)
+    found = heavy_weights.largest(case(tmp_path, parameter("words", "90x10", bytes=3600), small))
+
+    assert found is not None
+    assert found.bytes == 3600
+
+
 def test_arrays_of_unknown_length_are_passed_over(tmp_path: Path) -> None:
     """Nothing is left then."""
     assert heavy_weights.largest(case(tmp_path, parameter("words", "?x10"))) is None
