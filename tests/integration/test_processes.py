@@ -15,10 +15,11 @@ pytestmark = pytest.mark.integration
 WORKERS = """
     import multiprocessing, os, signal, subprocess, sys, time
 
-    def crunch(seconds):
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
+    def crunch(seconds, busy):
+        while time.process_time() < seconds:  # of its CPU: a busy machine starts it late and runs it slowly
             sum(range(5000))
+            if time.process_time() > 2:
+                busy.set()
 
     def hang(seconds):
         import threading
@@ -26,12 +27,13 @@ WORKERS = """
 
     if __name__ == "__main__":
         ctx = multiprocessing.get_context(sys.argv[1])
-        made = [ctx.Process(target=crunch, args=(3,), name="cruncher-%d" % n) for n in range(2)]
-        made.append(ctx.Process(target=crunch, args=(60,), name="killed-0"))
+        busy = [ctx.Event() for _ in range(3)]
+        made = [ctx.Process(target=crunch, args=(3, busy[n]), name="cruncher-%d" % n) for n in range(2)]
+        made.append(ctx.Process(target=crunch, args=(60, busy[2]), name="killed-0"))
         made.append(ctx.Process(target=hang, args=(2,), name="hanging-0"))
         for one in made:
             one.start()
-        time.sleep(2)
+        busy[2].wait()
         os.kill(made[2].pid, signal.SIGKILL)
         for one in made:
             one.join()
