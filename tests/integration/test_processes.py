@@ -15,10 +15,10 @@ pytestmark = pytest.mark.integration
 WORKERS = """
     import multiprocessing, os, signal, subprocess, sys, time
 
-    def crunch(seconds, busy):
+    def crunch(seconds, busy=None):
         while time.process_time() < seconds:  # of its CPU: a busy machine starts it late and runs it slowly
             sum(range(5000))
-            if time.process_time() > 2:
+            if busy is not None and time.process_time() > 2:
                 busy.set()
 
     def hang(seconds):
@@ -27,13 +27,13 @@ WORKERS = """
 
     if __name__ == "__main__":
         ctx = multiprocessing.get_context(sys.argv[1])
-        busy = [ctx.Event() for _ in range(3)]
-        made = [ctx.Process(target=crunch, args=(3, busy[n]), name="cruncher-%d" % n) for n in range(2)]
-        made.append(ctx.Process(target=crunch, args=(60, busy[2]), name="killed-0"))
+        busy = ctx.Event()
+        made = [ctx.Process(target=crunch, args=(3,), name="cruncher-%d" % n) for n in range(2)]
+        made.append(ctx.Process(target=crunch, args=(60, busy), name="killed-0"))
         made.append(ctx.Process(target=hang, args=(2,), name="hanging-0"))
         for one in made:
             one.start()
-        busy[2].wait()
+        busy.wait()
         os.kill(made[2].pid, signal.SIGKILL)
         for one in made:
             one.join()
