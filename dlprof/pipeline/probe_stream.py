@@ -18,6 +18,7 @@ from dlprof.engines.base import Dispatch
 from dlprof.ingest.own import collectives, held_objects, loader_passes, model_memory, stream_tables, syncs
 from dlprof.ingest.own import marks as marks_reader
 from dlprof.ingest.own import wire as wire_reader
+from dlprof.ingest.own.wire_stream import Bounds, Stream
 from dlprof.pipeline import stream_end
 from dlprof.pipeline.workspace import Workspace
 from dlprof.schema.manifest import DataParallel, Engine, Keras, Probe, Process, Rank
@@ -32,12 +33,12 @@ def add_stream(run: Workspace, path: Path) -> None:
     _add(run, wire_reader.read(path, _bounds(run)))
 
 
-def _bounds(run: Workspace) -> wire_reader.Bounds:
+def _bounds(run: Workspace) -> Bounds:
     """When the process can have lived; a clock whose zero is not known says nothing."""
     origin, wall = run.process.origin_ns, run.manifest.process.wall_ns
     if not origin:
-        return wire_reader.Bounds()
-    return wire_reader.Bounds(origin, origin + wall + _SLACK_NS if wall else None)
+        return Bounds()
+    return Bounds(origin, origin + wall + _SLACK_NS if wall else None)
 
 
 def add_end(run: Workspace) -> None:
@@ -49,7 +50,7 @@ def add_end(run: Workspace) -> None:
         return  # it never began
     cut = run.cuts.get("phases")
     if cut is not None and cut.is_damage:  # not even its beginning could be read
-        stream = wire_reader.Stream(path=stream.path, damage=cut.reason)
+        stream = Stream(path=stream.path, damage=cut.reason)
     run.note(unrecorded=stream_end.unrecorded(stream, run.manifest, run.probes.get("phases")))
     if stream.changed:
         text = "The stream of the in-process probe is not what was written, though it can be read: phases may be wrong."
@@ -71,7 +72,7 @@ def add_marks(run: Workspace, path: Path) -> None:
     run.probes.update("phases", state=state, reason=reason, cost_ns=None, cost_source=None)
 
 
-def _add(run: Workspace, stream: wire_reader.Stream) -> None:
+def _add(run: Workspace, stream: Stream) -> None:
     run.stream = stream
     _add_rank(run, stream.meta)
     _add_data_parallel(run, stream.meta)
@@ -120,7 +121,7 @@ def _add_data_parallel(run: Workspace, meta: Mapping[str, Any]) -> None:
     run.note(data_parallel=structs.replace(told, file=file, line=told.line or None))
 
 
-def _add_cost(run: Workspace, stream: wire_reader.Stream) -> None:
+def _add_cost(run: Workspace, stream: Stream) -> None:
     own = {True: 0, False: 0}
     for span in stream.spans.of_kind(SpanKind.DLPROF):
         if span.name not in overhead.OF_OTHER_PROBES:

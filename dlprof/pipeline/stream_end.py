@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from errno import EDQUOT, EFBIG, ENOSPC
 from types import MappingProxyType
 
-from dlprof.ingest.own.wire import Stream
+from dlprof.ingest.own.wire_stream import Stream
 from dlprof.schema.manifest import Manifest, Probe, Unrecorded
 from dlprof.schema.vocabulary import ProbeState, RunState, StreamEnd
 

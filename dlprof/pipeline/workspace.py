@@ -11,7 +11,7 @@ from msgspec import structs
 from dlprof import safe_files
 from dlprof.ingest.artifact import ArtifactError, Health, NothingRecordedError, ProcessId
 from dlprof.ingest.file_names import FileNames
-from dlprof.ingest.own.wire import Stream
+from dlprof.ingest.own.wire_stream import Stream
 from dlprof.launch.recorded import ProbeStates
 from dlprof.pipeline.probe_ends import Cut
 from dlprof.pipeline.run_tables import RunTables

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from dlprof.ingest.own import wire
+from dlprof.ingest.own.wire_stream import Stream
 from tests.contracts.engine_programs import PROGRAMS, Program
 
 
@@ -25,7 +26,7 @@ class Exercise:
     folder: Path
     observed: dict[str, Any]
 
-    def stream(self, experiment: str) -> wire.Stream:
+    def stream(self, experiment: str) -> Stream:
         """What the probe wrote in an experiment."""
         return wire.read(self.folder / experiment / "inproc.wire")
 

@@ -14,6 +14,7 @@ import pytest
 from dlprof_probes import wire as fmt
 
 from dlprof.ingest.own import wire
+from dlprof.ingest.own.wire_stream import Stream
 
 LOOPS = ("fit", "evaluate", "predict", "on_batch")
 
@@ -23,7 +24,7 @@ class Training:
     """What a program saw, and what the probe wrote of it."""
 
     observed: dict[str, Any]
-    stream: wire.Stream
+    stream: Stream
 
     @classmethod
     def read(cls, folder: Path) -> Training:

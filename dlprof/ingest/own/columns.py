@@ -30,6 +30,11 @@ class Columns:
         for add, value in zip(self._adders, row, strict=True):
             add(value)
 
+    def extend(self, *columns: npt.NDArray[Any]) -> None:
+        """Add rows, an array of each column, whose numbers fit."""
+        for column, values in zip(self._columns, columns, strict=True):
+            column.frombytes(values.astype(column.typecode).tobytes())
+
     def set(self, column: int, row: int, value: Any) -> None:
         """Replace a number."""
         self._columns[column][row] = value

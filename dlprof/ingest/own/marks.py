@@ -17,7 +17,7 @@ from dlprof_probes import wire
 from dlprof import safe_files
 from dlprof.ingest.artifact import ArtifactError, Health
 from dlprof.ingest.own.step_log import StepLog
-from dlprof.ingest.own.wire import Stream
+from dlprof.ingest.own.wire_stream import Stream
 
 _THREAD = 1
 _LOOPS = ("fit", "evaluate", "predict")

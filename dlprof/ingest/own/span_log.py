@@ -13,6 +13,7 @@ import numpy.typing as npt
 from dlprof.ingest.own.columns import Columns, Texts
 
 _NUMBER, _KIND, _NAME, _THREAD, _START, _END, _FILE, _LINE = range(8)
+Numbers = npt.NDArray[Any]
 OPEN = -1
 """The end of a span that has none."""
 
@@ -38,10 +39,12 @@ class SpanLog:
     Attributes:
         texts: Kinds, names and files.
         details: Facts of spans, by their numbers.
+        highest: The highest number so far; -1: there is none.
     """
 
     def __init__(self) -> None:
         self.texts = Texts()
+        self.highest = -1
         self.details: dict[int, dict[str, Any]] = {}
         self._columns = Columns("iiiqqqii")
         self._open: dict[int, int] = {}
@@ -51,10 +54,40 @@ class SpanLog:
     ) -> None:
         """A span begins."""
         vars(self).pop("_kept", None)
+        self.highest = max(self.highest, number)
         self._open[number] = len(self._columns)
         self._columns.append(
             number, self.texts.number(kind), self.texts.number(name), thread, start, OPEN, self.texts.number(file), line
         )  # fmt: skip
+
+    def extend(  # noqa: PLR0913, PLR0917  (as `begin`)
+        self,
+        number: Numbers,
+        kind: Numbers,
+        name: Numbers,
+        thread: Numbers,
+        start: Numbers,
+        file: Numbers,
+        line: Numbers,
+    ) -> None:
+        """Spans begin, an array of each field; texts by their numbers in `texts`. Their own rise, above `highest`."""
+        vars(self).pop("_kept", None)
+        self.highest = int(number[-1])
+        row = len(self._columns)
+        self._open.update(zip(number.tolist(), range(row, row + len(number)), strict=True))
+        self._columns.extend(number, kind, name, thread, start, np.full(len(number), OPEN), file, line)
+
+    def end_many(self, number: Numbers, end: Numbers) -> None:
+        """Spans end, none of them before it begins; those that are not open are passed over."""
+        rows = [self._open.pop(one, -1) for one in number.tolist()]
+        for row, time in zip(rows, end.tolist(), strict=True):
+            if row >= 0:
+                self._columns.set(_END, row, time)
+
+    def may_end(self, number: int, end: int) -> bool:
+        """Whether a span, if it is open, began before."""
+        row = self._open.get(number)
+        return row is None or end >= self._columns.at(_START, row)
 
     def end(self, number: int, end: int) -> None:
         """A span ends; one that is not open is passed over.
@@ -65,7 +98,7 @@ class SpanLog:
         row = self._open.get(number)
         if row is None:
             return
-        if end < self._columns.at(_START, row):
+        if not self.may_end(number, end):
             raise ValueError("a span ends before it begins")
         self._columns.set(_END, row, end)
         del self._open[number]

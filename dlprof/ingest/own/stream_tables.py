@@ -17,7 +17,7 @@ from dlprof.ingest.own import step_samples
 from dlprof.ingest.own.span_log import OPEN
 from dlprof.ingest.own.step_log import PIECE, Rows
 from dlprof.ingest.own.step_samples import LoopFacts
-from dlprof.ingest.own.wire import Stream
+from dlprof.ingest.own.wire_stream import Stream
 from dlprof.schema.tables import TABLES
 
 LOOP_NAMES = {

@@ -5,105 +5,23 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 from dlprof_probes import wire
 from dlprof_probes.wire import Record
 
 from dlprof import safe_files
 from dlprof.ingest.artifact import Health, NothingRecordedError
-from dlprof.ingest.own import datasets, held_objects, loader_passes, model_memory
-from dlprof.ingest.own.collectives import Collectives
-from dlprof.ingest.own.columns import Columns, Metrics
-from dlprof.ingest.own.span_log import SpanLog
-from dlprof.ingest.own.step_log import RECORD, Rows, StepLog
+from dlprof.ingest.own import datasets, held_objects, loader_passes, model_memory, wire_batches
+from dlprof.ingest.own.step_log import StepLog
 from dlprof.ingest.own.syncs import Sync
-from dlprof.ingest.own.wire_records import records, stretches
+from dlprof.ingest.own.wire_batches import Batch
+from dlprof.ingest.own.wire_records import Piece, pieces, records
+from dlprof.ingest.own.wire_stream import LEAP_NS, Bounds, Stream
 
-_LEAP_NS = 24 * 3600 * 1_000_000_000
-"""No process is silent for so long: a later time is damage."""
-_SLACK_NS = 10_000_000_000
-"""What began before the process's own zero, in a notebook."""
 _PIECE = 1 << 20
 _INT32, _INT64 = 1 << 31, 1 << 63
-
-
-@dataclass(frozen=True)
-class Bounds:
-    """Between which times the process lived, on its clock (ns); None: not known."""
-
-    start_ns: int | None = None
-    end_ns: int | None = None
-
-    def check(self, time_ns: int, last_ns: int) -> int:
-        """The time, if it can be one of the process's.
-
-        Args:
-            time_ns: A time that a record names.
-            last_ns: The latest of the records before.
-
-        Raises:
-            ValueError: It cannot.
-        """
-        start = self.start_ns - _SLACK_NS if self.start_ns is not None else 0
-        latest = _INT64 if self.start_ns is None else max(last_ns, self.start_ns) + _LEAP_NS
-        if not start <= time_ns < (self.end_ns or latest):
-            raise ValueError(f"the time {time_ns} is not one of the process's")
-        return time_ns
-
-
-@dataclass
-class Stream:
-    """All that a stream holds; times are the process's clock (ns).
-
-    Attributes:
-        steps: In order, with the fields of `wire.STEP`.
-        metrics: Rows (loop, epoch, step, time, name, value).
-        collections: Rows of the fields of `wire.GC`.
-        complete: Whether the probe finished in order.
-        last_ns: The latest time that the stream names.
-        read_bytes: How far the stream could be read.
-        damage: From where on it cannot be read, and why; None: nothing in it is damaged.
-        changed: It was written whole and is not what was written, though it can be read.
-    """
-
-    path: Path = Path("inproc.wire")
-    meta: dict[str, Any] = field(default_factory=dict)
-    spans: SpanLog = field(default_factory=SpanLog)
-    steps: StepLog = field(default_factory=StepLog)
-    metrics: Metrics = field(default_factory=Metrics)
-    collections: Columns = field(default_factory=lambda: Columns("qqbq"))
-    threads: dict[int, str] = field(default_factory=dict)
-    notes: list[Health] = field(default_factory=list)
-    probes: list[dict[str, Any]] = field(default_factory=list)
-    children: dict[int, str] = field(default_factory=dict)
-    """Names of the processes that `multiprocessing` started, by their numbers."""
-    started_at: dict[int, tuple[str, int]] = field(default_factory=dict)
-    """The user's lines that started processes, by their numbers."""
-    passes: list[loader_passes.Pass] = field(default_factory=list)
-    datasets: list[datasets.Pipeline] = field(default_factory=list)
-    """Pipelines of tf.data."""
-    objects: list[held_objects.Held] = field(default_factory=list)
-    """How much Python held."""
-    models: dict[int, model_memory.Model] = field(default_factory=dict)
-    """What models hold, by their numbers; what was told last."""
-    stretches: Columns = field(default_factory=lambda: Columns("qqqq"))
-    """When threads of an engine ran Python: rows of the fields of `wire.STRETCH`."""
-    syncs: dict[int, Sync] = field(default_factory=dict)
-    """Where the program asked for values of the device, by number."""
-    collectives: Collectives = field(default_factory=Collectives)
-    strings: dict[int, str] = field(default_factory=lambda: {0: ""})
-    complete: bool = False
-    last_ns: int = 0
-    read_bytes: int = 0
-    cut: str | None = None
-    damage: str | None = None
-    changed: bool = False
-    bounds: Bounds = field(default_factory=Bounds)
 
 
 def read(path: Path, bounds: Bounds | None = None) -> Stream:
@@ -120,24 +38,42 @@ def read(path: Path, bounds: Bounds | None = None) -> Stream:
     if not path.lstat().st_size:
         raise NothingRecordedError("it holds nothing", path=path)
     stream = Stream(path, bounds=bounds or Bounds(), steps=StepLog(path.parent))
-    for offset, kind, payload, alike in stretches(path):
-        try:
-            if alike > 1:
-                _read_steps(stream, offset, payload)
-            else:
-                _take(stream, kind, payload)
-        except Exception as error:  # noqa: BLE001  (whatever is odd in a record, those before it are read)
-            where = max(offset, stream.read_bytes)
-            stream.damage = f"raw/{path.name} is damaged: the record at byte {where} makes no sense ({error})"
-            return stream
-        stream.read_bytes = offset + len(payload) + (wire.HEAD.size if alike == 1 else 0)
-        if kind == Record.TRAILER:
-            stream.changed = _is_changed(path, offset, payload)
+    for piece in pieces(path):
+        if not _take_piece(stream, piece):
             break
     size = path.lstat().st_size
-    if stream.read_bytes < size and stream.read_bytes and not stream.complete:
+    if stream.read_bytes < size and stream.read_bytes and not stream.complete and stream.damage is None:
         stream.cut = f"the last {size - stream.read_bytes} bytes are no whole record"
     return stream
+
+
+def _take_piece(stream: Stream, piece: Piece) -> bool:
+    """Take in records that follow each other; False: nothing behind them can be read, or is to be."""
+    together = Batch.of(stream, piece)
+    for number in range(len(piece.kinds)) if together is None else together.others:
+        kind, place = piece.kinds[number], piece.offset + piece.places[number]
+        if together is not None:
+            stream.last_ns = max(stream.last_ns, together.last_before(number))
+        try:
+            _take(stream, kind, piece.payload(number))
+        except Exception as error:  # noqa: BLE001  (whatever is odd in a record, those before it are read)
+            _end_before(stream, piece, number, together)
+            stream.damage = f"raw/{stream.path.name} is damaged: the record at byte {place} makes no sense ({error})"
+            return False
+        if kind == Record.TRAILER:
+            _end_before(stream, piece, number + 1, together)
+            stream.changed = _is_changed(stream.path, place, piece.payload(number))
+            return False
+    _end_before(stream, piece, len(piece.kinds), together)
+    return True
+
+
+def _end_before(stream: Stream, piece: Piece, number: int, together: Batch | None) -> None:
+    """Take in what of a piece is taken in together, up to a record; it is read up to there."""
+    if together is not None:
+        together.take(stream, number)
+    if number:
+        stream.read_bytes = piece.offset + piece.places[number]
 
 
 def _take(stream: Stream, kind: int, payload: memoryview) -> None:
@@ -220,20 +156,8 @@ def _text(payload: memoryview) -> str:
     return bytes(payload).decode("utf-8", "replace")
 
 
-def _object(payload: memoryview) -> dict[str, Any]:
-    """The JSON object in a record.
-
-    Raises:
-        ValueError: It is none.
-    """
-    value = json.loads(bytes(payload))
-    if not isinstance(value, dict):
-        raise TypeError("no object")
-    return value
-
-
 def _read_meta(stream: Stream, payload: memoryview) -> None:
-    facts = _object(payload)
+    facts = wire_batches.json_object(payload)
     for name in ("pid", "main_thread", "boot_ns"):
         if name in facts and not isinstance(facts[name], int):
             raise TypeError(f"{name} is no number")
@@ -276,7 +200,7 @@ def _read_end(stream: Stream, payload: memoryview) -> None:
 
 def _read_detail(stream: Stream, payload: memoryview) -> None:
     (number,) = wire.STRING_HEAD.unpack_from(payload)
-    stream.spans.add_facts(number, _object(payload[wire.STRING_HEAD.size :]))
+    stream.spans.add_facts(number, wire_batches.json_object(payload[wire.STRING_HEAD.size :]))
 
 
 def _read_step(stream: Stream, payload: memoryview) -> None:
@@ -285,44 +209,10 @@ def _read_step(stream: Stream, payload: memoryview) -> None:
     _whole(loop, epoch, step, count)
     _whole(thread, below=_INT64)
     stream.bounds.check(begin, end)
-    if begin > end or count < 1 or not -_LEAP_NS < min(parts) <= max(parts) < _LEAP_NS:
+    if begin > end or count < 1 or not -LEAP_NS < min(parts) <= max(parts) < LEAP_NS:
         raise ValueError("a step's times make no sense")
     _time(stream, end)
     stream.steps.append(fields)
-
-
-def _read_steps(stream: Stream, offset: int, records: memoryview) -> None:
-    """Take in steps that follow each other, from a place in the file on.
-
-    Raises:
-        ValueError: One is damaged; those before it are taken in.
-    """
-    rows = np.frombuffer(records, RECORD)
-    sound = _sound(rows, stream)
-    good = len(rows) if sound.all() else int(sound.argmin())
-    if good:
-        stream.steps.extend(rows[:good])
-        stream.last_ns = max(stream.last_ns, int(rows["end"][:good].max()))
-        stream.read_bytes = offset + good * RECORD.itemsize
-    if good < len(rows):
-        _read_step(stream, records[good * RECORD.itemsize :][wire.HEAD.size : RECORD.itemsize])
-        raise ValueError("a step makes no sense")
-
-
-def _sound(rows: Rows, stream: Stream) -> npt.NDArray[np.bool_]:
-    """Which steps make sense, as `_read_step` asks of each, if all before do."""
-    bounds, begin, end = stream.bounds, rows["begin"], rows["end"]
-    earliest = bounds.start_ns - _SLACK_NS if bounds.start_ns is not None else 0
-    sound = (rows["thread"] < _INT64) & (rows["loop"] < _INT32) & (rows["count"] < _INT32)
-    sound &= (rows["count"] >= 1) & (begin <= end) & (begin >= earliest) & (end >= earliest)
-    if bounds.end_ns is not None:
-        sound &= end < bounds.end_ns
-    elif bounds.start_ns is not None:
-        last = np.maximum.accumulate(np.concatenate(([max(stream.last_ns, bounds.start_ns)], end[:-1])))
-        sound &= end - _LEAP_NS < last
-    for part in ("input", "callbacks", "offset", "call", "wait"):
-        sound &= (rows[part] > -_LEAP_NS) & (rows[part] < _LEAP_NS)
-    return sound
 
 
 def _read_metrics(stream: Stream, payload: memoryview) -> None:
@@ -336,7 +226,7 @@ def _read_gc(stream: Stream, payload: memoryview) -> None:
     begin, dur, generation, collected = wire.GC.unpack(payload)
     _whole(generation, below=1 << 7)
     stream.bounds.check(begin, begin)
-    if not 0 <= dur < _LEAP_NS:
+    if not 0 <= dur < LEAP_NS:
         raise ValueError("a collection's time makes no sense")
     stream.collections.append(begin, dur, generation, collected)
 
@@ -347,19 +237,19 @@ def _read_thread(stream: Stream, payload: memoryview) -> None:
 
 
 def _read_note(stream: Stream, payload: memoryview) -> None:
-    note = _object(payload)
+    note = wire_batches.json_object(payload)
     stream.notes.append(Health(str(note["slug"]), str(note["severity"]), str(note["message"])))
 
 
 def _read_probe(stream: Stream, payload: memoryview) -> None:
-    told = _object(payload)
+    told = wire_batches.json_object(payload)
     if not isinstance(told["name"], str):
         raise TypeError("a probe without a name")
     stream.probes.append(told)
 
 
 def _read_child(stream: Stream, payload: memoryview) -> None:
-    told = _object(payload)
+    told = wire_batches.json_object(payload)
     pid = told["pid"]
     if not isinstance(pid, int):
         raise TypeError("a process without a number")
@@ -422,14 +312,14 @@ def _read_collective(stream: Stream, payload: memoryview) -> None:
     kind, group, number, begin, blocked, end, size = wire.COLLECTIVE.unpack(payload)
     _whole(number)
     stream.bounds.check(begin, end)
-    if not begin <= blocked <= end < begin + _LEAP_NS or size < wire.NONE:
+    if not begin <= blocked <= end < begin + LEAP_NS or size < wire.NONE:
         raise ValueError("a collective makes no sense")
     _time(stream, end)
     stream.collectives.add(stream.strings[kind], stream.strings[group], number, begin, blocked, end, size)
 
 
 def _read_trailer(stream: Stream, payload: memoryview) -> None:
-    _time(stream, int(_object(payload)["time_ns"]))
+    _time(stream, int(wire_batches.json_object(payload)["time_ns"]))
     stream.complete = True
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
+import numpy.typing as npt
 from dlprof_probes import wire
 from dlprof_probes.wire import Record
 
@@ -18,6 +20,37 @@ from dlprof.ingest.own.step_log import RECORD
 _PIECE = 1 << 20
 _FEW, _MANY = 8, 4096
 """Steps that are looked at together: more than so few, and up to so many."""
+_HEAD = wire.HEAD.size
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Whole records of a stream that follow each other.
+
+    Attributes:
+        offset: Where the first begins in the file (bytes).
+        view: Their bytes.
+        kinds: Type of each.
+        places: Where each begins in `view`, and behind them the end of the last.
+    """
+
+    offset: int
+    view: memoryview
+    kinds: list[int]
+    places: list[int]
+
+    def payload(self, number: int) -> memoryview:
+        """What one of them holds."""
+        return self.view[self.places[number] + _HEAD : self.places[number + 1]]
+
+    def rows(self, numbers: npt.NDArray[np.int64], layout: np.dtype[np.void]) -> npt.NDArray[Any] | None:
+        """Some of them, head and payload, as an array; None: one is not of that size."""
+        places = np.array(self.places, np.int64)
+        first = places[numbers]
+        if not (places[numbers + 1] - first == layout.itemsize).all():
+            return None
+        each = np.frombuffer(self.view, np.uint8)[first[:, None] + np.arange(layout.itemsize)]
+        return np.ascontiguousarray(each).view(layout).ravel()
 
 
 def records(path: Path) -> Iterator[tuple[int, int, memoryview]]:
@@ -29,18 +62,13 @@ def records(path: Path) -> Iterator[tuple[int, int, memoryview]]:
     Raises:
         ArtifactError: The file is no stream of the probe, or of a newer version.
     """
-    for offset, kind, payload, alike in stretches(path):
-        if alike == 1:
-            yield offset, kind, payload
-        for place in range(0, len(payload) if alike > 1 else 0, RECORD.itemsize):
-            yield offset + place, kind, payload[place + wire.HEAD.size : place + RECORD.itemsize]
+    for piece in pieces(path):
+        for number, kind in enumerate(piece.kinds):
+            yield piece.offset + piece.places[number], kind, piece.payload(number)
 
 
-def stretches(path: Path) -> Iterator[tuple[int, int, memoryview, int]]:
-    """Every whole record of a stream, in order; steps that follow each other together. Little of it is in memory.
-
-    Yields:
-        (offset in bytes, type, payload, 1), or for more than one step (offset, type, whole records, how many).
+def pieces(path: Path) -> Iterator[Piece]:
+    """The whole records of a stream, in order. Little of it is in memory.
 
     Raises:
         ArtifactError: The file is no stream of the probe, or of a newer version.
@@ -52,28 +80,46 @@ def stretches(path: Path) -> Iterator[tuple[int, int, memoryview, int]]:
             raise ArtifactError("not a stream of dlprof's in-process probe", path=path, offset=0)
         if start[-1] > wire.VERSION:
             raise ArtifactError(f"stream version {start[-1]} is newer than this dlprof", path=path, offset=head - 1)
-        yield from _stretches(source, head, os.fstat(source.fileno()).st_size)
+        yield from _pieces(source, head, os.fstat(source.fileno()).st_size)
 
 
-def _stretches(source: BinaryIO, offset: int, size: int) -> Iterator[tuple[int, int, memoryview, int]]:
+def _pieces(source: BinaryIO, offset: int, size: int) -> Iterator[Piece]:
     """Those from `offset` on, which the file stands at, to its size."""
     rest, wanted = b"", _PIECE
     while offset + len(rest) < size and (more := source.read(min(wanted, size - offset - len(rest)))):
-        view, place, wanted = memoryview(rest + more), 0, _PIECE
-        while place + wire.HEAD.size <= len(view):
-            kind, length = wire.HEAD.unpack_from(view, place)
-            end = place + wire.HEAD.size + length
-            if end > len(view):
-                wanted = max(_PIECE, end - len(view)) if offset + end <= size else _PIECE
-                if offset + end > size:  # half a record, or a length that is damaged
-                    return
-                break
-            alike = _steps_from(view, place) if kind == Record.STEP and length == wire.STEP.size else 1
-            if alike > 1:
-                end = place + alike * RECORD.itemsize
-            yield offset + place, kind, view[place if alike > 1 else place + wire.HEAD.size : end], alike
-            place = end
-        rest, offset = bytes(view[place:]), offset + place
+        view = memoryview(rest + more)
+        piece = _whole(offset, view)
+        if piece.kinds:
+            yield piece
+        place = piece.places[-1]
+        rest, offset, wanted = bytes(view[place:]), offset + place, _PIECE
+        if len(rest) >= _HEAD:
+            end = _HEAD + wire.HEAD.unpack_from(rest)[1]
+            if offset + end > size:  # half a record, or a length that is damaged
+                return
+            wanted = max(_PIECE, end - len(rest))
+
+
+def _whole(offset: int, view: memoryview) -> Piece:
+    """The records that are whole in some bytes: the innermost loop of reading, a turn for each record."""
+    kinds: list[int] = []
+    places = [0]
+    place, size, unpack = 0, len(view), wire.HEAD.unpack_from
+    while place + _HEAD <= size:
+        kind, length = unpack(view, place)
+        end = place + _HEAD + length
+        if end > size:
+            break
+        alike = _steps_from(view, place) if kind == Record.STEP and length == wire.STEP.size else 1
+        if alike > 1:
+            end = place + alike * RECORD.itemsize
+            kinds += [kind] * alike
+            places += range(place + RECORD.itemsize, end + 1, RECORD.itemsize)
+        else:
+            kinds.append(kind)
+            places.append(end)
+        place = end
+    return Piece(offset, view, kinds, places)
 
 
 def _steps_from(view: memoryview, place: int) -> int:

@@ -14,6 +14,7 @@ from dlprof_probes.inproc.lines import NoLines
 from dlprof_probes.inproc.probe import Probe
 
 from dlprof.ingest.own import wire
+from dlprof.ingest.own.wire_stream import Stream
 
 HERE = str(Path(__file__).parent)
 
@@ -68,7 +69,7 @@ class Recorded(recorder.Recorder):
         status.write_bytes(b" " * 1024)
         super().__init__(str(folder / "inproc.wire"), str(status), lambda path: path.startswith(HERE), **more)
 
-    def stream(self) -> wire.Stream:
+    def stream(self) -> Stream:
         """What is written by now."""
         self.flush()
         return wire.read(self.folder / "inproc.wire")

@@ -18,6 +18,7 @@ import pytest
 from dlprof_probes.inproc import boot, lines, tracebacks
 
 from dlprof.ingest.own import wire
+from dlprof.ingest.own.wire_stream import Stream
 from tests.stand_ins import keras_versions
 
 START = Path(dlprof_probes.__file__).parent / "inproc" / "entry"
@@ -47,7 +48,7 @@ class Interpreter:
         (self.folder / "config.json").write_text(json.dumps(config))
         boot.main(str(self.folder / "config.json"), 500)
 
-    def stream(self) -> wire.Stream:
+    def stream(self) -> Stream:
         """What the probe has written."""
         return wire.read(self.folder / "inproc.wire")
 

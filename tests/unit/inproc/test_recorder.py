@@ -11,13 +11,14 @@ from dlprof_probes import wire as fmt
 from dlprof_probes.inproc import recorder
 
 from dlprof.ingest.own import wire
+from dlprof.ingest.own.wire_stream import Stream
 from tests.unit.inproc.conftest import Clock, Recorded
 
 MS = 1_000_000
 STEP = fmt.STEP_RECORD.pack(fmt.Record.STEP, fmt.STEP.size, 1, 1, 0, 0, 1, 10, 20, 0, 0, 0, 0, 0, 0)
 
 
-def written(folder: Path) -> wire.Stream:
+def written(folder: Path) -> Stream:
     """What is in the file, without anything that still waits."""
     return wire.read(folder / "inproc.wire")
 

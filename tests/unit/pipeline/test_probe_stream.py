@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dlprof.ingest.own import stream_tables, wire
-from dlprof.ingest.own.wire import Stream
+from dlprof.ingest.own.wire_stream import Stream
 from dlprof.pipeline import probe_stream
 from dlprof.pipeline.workspace import Workspace
 from dlprof.rundir import RunDir

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec import structs
 
-from dlprof.ingest.own.wire import Stream
+from dlprof.ingest.own.wire_stream import Stream
 from dlprof.pipeline import stream_end
 from dlprof.schema.manifest import Probe, Process, Unrecorded
 from dlprof.schema.vocabulary import RunState

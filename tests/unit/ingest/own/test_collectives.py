@@ -9,11 +9,12 @@ from dlprof_probes.inproc.recorder import Recorder
 
 from dlprof.ingest.artifact import ProcessId
 from dlprof.ingest.own import collectives, wire
+from dlprof.ingest.own.wire_stream import Stream
 
 HOST = ProcessId("h", 3, 42, 1000)
 
 
-def recorded(folder: Path, *rows: tuple[int, ...]) -> wire.Stream:
+def recorded(folder: Path, *rows: tuple[int, ...]) -> Stream:
     """A stream with collectives: number, begin, blocked, end, bytes."""
     (folder / "status").write_bytes(b" " * 1024)
     recorder = Recorder(str(folder / "inproc.wire"), str(folder / "status"), lambda _path: True)

@@ -9,7 +9,7 @@ import pytest
 
 from dlprof.ingest.artifact import ArtifactError
 from dlprof.ingest.own import marks
-from dlprof.ingest.own.wire import Stream
+from dlprof.ingest.own.wire_stream import Stream
 
 S = 1_000_000_000
 

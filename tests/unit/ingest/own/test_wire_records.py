@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from unittest.mock import patch
 
+import numpy as np
 import pytest
 from dlprof_probes import wire
 from dlprof_probes.wire import Record
 
 from dlprof.ingest.artifact import ArtifactError
 from dlprof.ingest.own import wire_records
+from dlprof.ingest.own.step_log import RECORD
 
 HEAD = wire.MAGIC + bytes([wire.VERSION])
 
@@ -42,18 +44,27 @@ def test_records_come_in_order_with_their_offsets(tmp_path: Path) -> None:
     ]
 
 
-def test_steps_that_follow_each_other_come_together_and_one_by_one(tmp_path: Path) -> None:
-    """Twenty between two notes: one stretch, or twenty records with the same payloads."""
-    note, steps = wire.record(Record.NOTE, b"x"), [step(n) for n in range(20)]
-    path = stream(tmp_path, note, *steps, note)
-    assert [alike for _, _, _, alike in wire_records.stretches(path)] == [1, 20, 1]
-    assert told(path)[1:-1] == [(Record.STEP, one[wire.HEAD.size :]) for one in steps]
+@pytest.mark.parametrize("count", [1, 8, 9, 20])
+def test_steps_that_follow_each_other_come_one_by_one(tmp_path: Path, count: int) -> None:
+    """Though many are looked at together."""
+    note, steps = wire.record(Record.NOTE, b"x"), [step(n) for n in range(count)]
+    found = told(stream(tmp_path, note, *steps, note))
+    assert found[1:-1] == [(Record.STEP, one[wire.HEAD.size :]) for one in steps]
 
 
-def test_few_steps_come_one_by_one(tmp_path: Path) -> None:
-    """Eight, and another record."""
-    path = stream(tmp_path, *(step(n) for n in range(8)), wire.record(Record.NOTE, b"x"))
-    assert [alike for _, _, _, alike in wire_records.stretches(path)] == [1] * 9
+def test_records_of_one_size_are_rows(tmp_path: Path) -> None:
+    """Two steps, with a note between them."""
+    path = stream(tmp_path, step(4), wire.record(Record.NOTE, b"x"), step(5))
+    (piece,) = wire_records.pieces(path)
+    rows = piece.rows(np.array([0, 2]), RECORD)
+    assert rows is not None
+    assert rows["step"].tolist() == [4, 5]
+
+
+def test_records_of_another_size_are_no_rows(tmp_path: Path) -> None:
+    """A note among the steps."""
+    (piece,) = wire_records.pieces(stream(tmp_path, step(4), wire.record(Record.NOTE, b"x"), step(5)))
+    assert piece.rows(np.array([0, 1]), RECORD) is None
 
 
 @pytest.mark.parametrize("piece", [1, 7, 64, 100, 1000])

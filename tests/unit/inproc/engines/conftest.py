@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from dlprof.ingest.own import wire
+from dlprof.ingest.own.wire_stream import Stream
 from tests.contracts.engine_exercise import Setup
 from tests.contracts.engine_programs import PROGRAMS
 from tests.stand_ins.engines import versions
@@ -30,7 +31,7 @@ class Probed(Setup):
         ended, self._ended = self._ended, True
         return [] if ended else super().end()
 
-    def stream(self) -> wire.Stream:
+    def stream(self) -> Stream:
         """All of it, at the end."""
         self.end()
         return wire.read(self._folder / "inproc.wire")
