@@ -67,9 +67,10 @@ def of_run(run: Run) -> tuple[CallLatency, ...]:
     rows = run.chosen("spans", "kind", (SpanKind.PREDICT, SpanKind.ON_BATCH), columns)
     calls: dict[_Key, _Calls] = defaultdict(_Calls)
     batches: dict[int, _Key] = {}
+    inferred = {detail for detail in {row["detail"] for row in rows} if _is_inferred(detail)}
     for row in rows:
         key = row["name"], row["file"], row["line"]
-        if row["kind"] == SpanKind.PREDICT and row["ended"] and not _is_inferred(row["detail"]):
+        if row["kind"] == SpanKind.PREDICT and row["ended"] and row["detail"] not in inferred:
             calls[key].times.append((row["start_ns"], row["dur_ns"]))
             calls[key].threads.add(row["thread_id"])
         elif row["name"] == ON_BATCH:

@@ -83,14 +83,11 @@ def of_calls(run: Mapping[str, pa.Table], loop: Loop, spans: pa.Table) -> Pace |
         None where no call, and no rest of one behind what was compiled in it, has a plain step.
     """
     rows = _Rows.of(run, loop)
-    valued = np.sort(integers(run["metrics"]["time_ns"]))
-    order = np.argsort(rows.loop, kind="stable")
-    numbers, first = np.unique(rows.loop[order], return_index=True)
-    ends = _ends(spans, numbers)
-    own = np.split(order, first[1:]) if len(first) else []
-    calls = [call for each, end in zip(own, ends, strict=True) if (call := _call(rows, each, end, valued))]
-    whole = [call for call in calls if call.is_whole]
-    return _sum(rows, whole or calls)
+    if not len(rows.loop):
+        return None
+    calls = _Calls.of(rows, spans, np.sort(integers(run["metrics"]["time_ns"])))
+    whole = calls.is_told & calls.is_whole
+    return calls.sum(rows, whole if whole.any() else calls.is_told)
 
 
 def of_window(run: Mapping[str, pa.Table], loop: Loop) -> Pace | None:
@@ -122,9 +119,7 @@ class _Stretch:
     rows: Integers
     time_ns: int
     is_whole: bool
-    """Whether nothing of its epoch or call is missing."""
-    before: int = 0
-    """Steps that were dispatched before, and done in it."""
+    """Whether nothing of its epoch is missing."""
 
 
 @dataclass(frozen=True)
@@ -163,15 +158,20 @@ class _Rows:
 
 
 def _sum(rows: _Rows, stretches: list[_Stretch]) -> Pace | None:
-    steps = sum(int(rows.count[one.rows].sum()) + one.before for one in stretches)
-    time = sum(one.time_ns for one in stretches)
-    if steps <= 0 or time <= 0:
+    if not stretches:
         return None
-    samples = np.concatenate([rows.samples[one.rows] for one in stretches])
-    before = sum(one.before for one in stretches)
+    return _paced(rows, np.concatenate([one.rows for one in stretches]), sum(one.time_ns for one in stretches))
+
+
+def _paced(rows: _Rows, own: Integers, time_ns: int, before: int = 0) -> Pace | None:
+    """Some rows, which took so long with so many steps that were dispatched before; None: none, or no time."""
+    steps = int(rows.count[own].sum()) + before
+    if steps <= 0 or time_ns <= 0:
+        return None
+    samples = rows.samples[own]
     known = not (samples == _NOT_SEEN).any()
     # Those before are of the same size: a batch that is not full is the last of its epoch.
-    return Pace(time, steps, int(samples.sum()) + (before * int(samples.max()) if before else 0) if known else None)
+    return Pace(time_ns, steps, int(samples.sum()) + (before * int(samples.max()) if before else 0) if known else None)
 
 
 def _by_values(run: Mapping[str, pa.Table]) -> Pace | None:
@@ -229,33 +229,72 @@ def _between(rows: _Rows, done: Integers, low: int, high: int) -> _Stretch | Non
     return _Stretch(np.arange(first, last + 1), int(done[last]) - since, bool(begins and ends and last == high - 1))
 
 
-def _ends(spans: pa.Table, numbers: Integers) -> list[int]:
-    """End of each span of some numbers (ns); 0: there is none."""
-    own = spans.filter(pc.is_in(spans["span_id"], pa.array(numbers, spans["span_id"].type)))
-    ends = integers(own["start_ns"]) + integers(own["dur_ns"])
-    known = dict(zip(integers(own["span_id"]).tolist(), ends.tolist(), strict=True))
-    return [known.get(number, 0) for number in numbers.tolist()]
+@dataclass(frozen=True)
+class _Calls:
+    """Calls of evaluate or predict, by the steps behind what was compiled or traced in them; an array each.
 
-
-def _call(rows: _Rows, own: Integers, end: int, valued: Integers) -> _Stretch | None:
-    """A call of evaluate or predict.
-
-    Args:
-        rows: Steps of the loop.
-        own: Those of the call.
-        end: When it ended (ns).
-        valued: Moments at which values of training steps were known, in order (ns).
+    Attributes:
+        first, behind: Those steps of each call, as places in `order`: the first, and behind the last.
+        order: Rows of steps, call by call.
+        time_ns: What they took together (ns).
+        before: Steps that were dispatched in the call before them, and done in it.
+        is_whole: Nothing is missing of the call.
+        is_told: It has such a step, and its end is known.
     """
-    odd = np.flatnonzero(rows.odd[own])
-    plain = own[odd[-1] + 1 :] if len(odd) else own
-    if not len(plain) or end <= rows.begin[plain[0]]:
-        return None
-    before = int(rows.count[own[odd[-1]]]) if len(odd) else 0  # dispatched in the call that compiled it
-    since = int(rows.begin[plain[0]])
-    # Where it began while the device was still training, its own steps came after.
-    trained = int(np.searchsorted(valued, end)) - 1
-    since = max(since, int(valued[trained])) if trained >= 0 else since
-    return _Stretch(plain, end - since, not len(odd), before)
+
+    first: Integers
+    behind: Integers
+    order: Integers
+    time_ns: Integers
+    before: Integers
+    is_whole: Truths
+    is_told: Truths
+
+    @classmethod
+    def of(cls, rows: _Rows, spans: pa.Table, valued: Integers) -> _Calls:
+        """Those of some steps.
+
+        Args:
+            rows: Steps of the loop, in order of time.
+            spans: Table `spans`, with the calls.
+            valued: Moments at which values of training steps were known, in order (ns).
+        """
+        order = np.argsort(rows.loop, kind="stable")
+        numbers, low = np.unique(rows.loop[order], return_index=True)
+        behind = np.append(low[1:], len(order))
+        # The last odd step of each call, as a place in `order`; below `low` where it has none.
+        odd = np.maximum.accumulate(np.where(rows.odd[order], np.arange(len(order)), -1))[behind - 1]
+        is_whole = odd < low
+        first = np.where(is_whole, low, odd + 1)
+        begin = rows.begin[order][np.minimum(first, len(order) - 1)]
+        end = _ends(spans, numbers)
+        # Where it began while the device was still training, its own steps came after.
+        trained = np.searchsorted(valued, end) - 1
+        known = np.append(valued, np.iinfo(np.int64).min)[trained]  # -1, the last: there was none
+        return cls(
+            first, behind, order, end - np.maximum(begin, known),
+            np.where(is_whole, 0, rows.count[order][np.maximum(odd, 0)]), is_whole, (first < behind) & (end > begin),
+        )  # fmt: skip
+
+    def sum(self, rows: _Rows, kept: Truths) -> Pace | None:
+        """Some of the calls together; None: there is none, or they have no steps, or took no time."""
+        steps = self.order[_ranges(self.first[kept], self.behind[kept])]
+        time = int(self.time_ns[kept].sum())
+        return _paced(rows, steps, time, int(self.before[kept].sum()))
+
+
+def _ranges(first: Integers, behind: Integers) -> Integers:
+    """The numbers of some ranges, one after the other."""
+    lengths = behind - first
+    return np.repeat(first - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
+
+
+def _ends(spans: pa.Table, numbers: Integers) -> Integers:
+    """End of each span of some numbers, which rise (ns); 0: there is none."""
+    own = spans.filter(pc.is_in(spans["span_id"], pa.array(numbers, spans["span_id"].type)))
+    ends = np.zeros(len(numbers), np.int64)
+    ends[np.searchsorted(numbers, integers(own["span_id"]))] = integers(own["start_ns"]) + integers(own["dur_ns"])
+    return ends
 
 
 def _by_epochs(run: Mapping[str, pa.Table]) -> Pace | None:

@@ -12,8 +12,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dlprof.analysis.columns import Integers, integers, values
+from dlprof.analysis.columns import Integers, integers
 from dlprof.schema.vocabulary import Loop, Phase, SpanKind
+from dlprof.store.values import values
 
 _COVERS_NO_TIME = frozenset({SpanKind.SCRIPT, SpanKind.ON_BATCH})
 _OF_NO_STEP = frozenset({*_COVERS_NO_TIME, SpanKind.FIT, SpanKind.EPOCH})

@@ -9,9 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dlprof.analysis.columns import Integers, Truths, integers, truths, values
+from dlprof.analysis.columns import Integers, Truths, integers, truths
 from dlprof.analysis.phase_spans import Interval, SpanTimes
 from dlprof.schema.vocabulary import Loop, SpanKind
+from dlprof.store.values import values
 
 COLUMNS = (
     "thread_id", "loop", "loop_id", "count", "start_ns", "dur_ns", "input_ns", "callbacks_ns", "wait_ns",

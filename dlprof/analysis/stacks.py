@@ -12,8 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dlprof.analysis import grouped
-from dlprof.analysis.columns import integers, values
+from dlprof.analysis.columns import integers
 from dlprof.analysis.phase_lookup import PhaseLookup
+from dlprof.store.values import values
 
 
 class Frame(NamedTuple):

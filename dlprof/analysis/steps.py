@@ -66,6 +66,10 @@ class StepSummary:
 
 def of_run(run: Run) -> list[StepSummary]:
     """Figures of each kind of loop that has steps, in the order of LOOPS: what all reports, rules and exports show."""
+    return list(run.once("step_summaries", _of_run))
+
+
+def _of_run(run: Run) -> list[StepSummary]:
     found, sums = [], run.once("loop_sums", loop_sums.of_run)
     for loop in (loop for loop in LOOPS if loop in sums):
         summary = _summary(loop, sums[loop])

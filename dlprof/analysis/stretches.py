@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dlprof.analysis.columns import Integers
+from dlprof.analysis.columns import Integers, Truths
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,13 @@ class Stretches:
     def ns(self) -> int:
         """How long they are together (ns)."""
         return int((self.end - self.begin).sum())
+
+    def hold(self, moments: Integers) -> Truths:
+        """Whether moments (ns) are in one of them; the end of one is not in it."""
+        if not len(self.begin):
+            return np.zeros(len(moments), bool)
+        place = np.searchsorted(self.begin, moments, side="right") - 1
+        return (place >= 0) & (moments < self.end[place])
 
     def joined(self, other: Stretches) -> Stretches:
         """The time that is in these or in others."""

@@ -18,7 +18,7 @@ from dlprof.errors import BadDataError
 from dlprof.rundir import RunDir, name_to_type
 from dlprof.schema.manifest import HealthEntry, Manifest
 from dlprof.schema.tables import SCHEMA_VERSION, TABLES
-from dlprof.store import conform, quiet_arrow
+from dlprof.store import conform, quiet_arrow, values
 
 if TYPE_CHECKING:
     import pyarrow.dataset as ds
@@ -92,7 +92,7 @@ class Run:
 
     def rows(self, name: str) -> list[dict[str, Any]]:
         """A table as a list of dictionaries, for small tables."""
-        return self.table(name).to_pylist()  # type: ignore[no-any-return]
+        return values.rows(self.table(name))
 
     def has(self, name: str) -> bool:
         """Whether a table can be read; one that was not written, or is lost, reads as empty."""
@@ -140,12 +140,12 @@ class Run:
             BadDataError: The file is damaged or of a newer dlprof.
         """
         plain = TABLES[name].field(column).type
-        values = pa.array(list(wanted), plain.value_type if pa.types.is_dictionary(plain) else plain)
+        those = pa.array(list(wanted), plain.value_type if pa.types.is_dictionary(plain) else plain)
         read = None if columns is None else [*dict.fromkeys((*columns, column))]
         found = []
         for piece in self.pieces(name, read):
-            own = piece.filter(pc.is_in(piece[column].cast(values.type), values))
-            found += (own.select(list(columns)) if columns else own).to_pylist()
+            own = piece.filter(pc.is_in(piece[column].cast(those.type), those))
+            found += values.rows(own.select(list(columns)) if columns else own)
         return found
 
     def pieces(self, name: str, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:

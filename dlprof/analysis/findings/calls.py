@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
+from operator import itemgetter
 from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from dlprof.analysis.findings.finding import Abstain, SourceLine
 from dlprof.schema.vocabulary import SpanKind
 from dlprof.store.run import Run
+from dlprof.store.values import rows
 
 _COLUMNS = ("kind", "name", "start_ns", "dur_ns", "file", "line", "span_id", "parent_id", "detail")
 Interval = tuple[int, int]
@@ -60,18 +66,35 @@ class Call:
         return self.detail.get("compiled") or {}
 
 
+_Placed = tuple[int, Call]
+"""Its row in the table, and a call."""
+
+
 class Calls:
     """All calls of a run, in the order of its stream."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
-        self._of_kinds: dict[tuple[SpanKind, ...], list[Call]] = {}
+        self._of_kind: dict[str, list[_Placed]] = {}
 
     def of(self, *kinds: SpanKind) -> list[Call]:
         """Those of some kinds."""
-        if kinds not in self._of_kinds:
-            self._of_kinds[kinds] = [_call(row) for row in self._run.chosen("spans", "kind", kinds, _COLUMNS)]
-        return self._of_kinds[kinds]
+        self._read({*map(str, kinds)} - self._of_kind.keys())
+        if len(kinds) == 1:
+            return [call for _place, call in self._of_kind[kinds[0]]]
+        return [call for _place, call in sorted(chain(*(self._of_kind[kind] for kind in kinds)), key=itemgetter(0))]
+
+    def _read(self, kinds: Collection[str]) -> None:
+        """Read those of some kinds, which were not asked for before."""
+        if not kinds:
+            return
+        self._of_kind.update({kind: [] for kind in kinds})
+        before, wanted = 0, pa.array(sorted(kinds), pa.string())
+        for piece in self._run.pieces("spans", _COLUMNS):
+            places = pc.indices_nonzero(pc.is_in(piece["kind"].cast(pa.string()), wanted))
+            for place, row in zip(places.to_pylist(), rows(piece.take(places)), strict=True):
+                self._of_kind[row["kind"]].append((before + place, _call(row)))
+            before += piece.num_rows
 
     def need_calls(self) -> None:
         """Abstain where no call was seen."""

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from dlprof.analysis.columns import Integers, integers, truths, values
+from dlprof.analysis.columns import Integers, integers, truths
 from dlprof.analysis.stacks import Frame, frames_by_stack
 from dlprof.analysis.timeline.groups import PROGRAM
 from dlprof.analysis.timeline.lanes import Lanes
@@ -23,6 +23,7 @@ from dlprof.report.html import tracks
 from dlprof.report.html.names import Names, cut
 from dlprof.report.html.thinning import Thinner, Track
 from dlprof.store.run import Run
+from dlprof.store.values import values
 
 MANY = 50_000
 """A kind of which there are more rows is read piece by piece, and drawn without what stands inside each."""

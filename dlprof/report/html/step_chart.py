@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dlprof.analysis.columns import Floats, Integers, Truths, integers, truths, values
+from dlprof.analysis.columns import Floats, Integers, Truths, integers, truths
 from dlprof.analysis.steps import StepSummary
 from dlprof.schema.vocabulary import RunState, StepTime
 from dlprof.store.run import Run
+from dlprof.store.values import values
 
 Interval = tuple[int, int]
 """Begin and end (ns)."""

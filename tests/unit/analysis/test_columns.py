@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from dlprof.analysis.columns import in_windows, integers, steps_of, total, truths, values
+from dlprof.analysis.columns import in_windows, integers, steps_of, total, truths
 from dlprof.schema.vocabulary import Loop
+from dlprof.store.values import values
 from tests.unit.analysis.rows import step, window
 from tests.unit.runs import table
 

@@ -37,3 +37,10 @@ def test_stretches_are_cut_to_a_window() -> None:
     """Of 0-10 and 20-30, 5-25 holds 10; what ends where it begins is gone."""
     cut = of((0, 5), (5, 10), (20, 30)).within(5, 25)
     assert (cut.begin.tolist(), cut.end.tolist()) == ([5, 20], [10, 25])
+
+
+def test_a_moment_is_held_from_the_begin_of_a_stretch_up_to_its_end() -> None:
+    """Two stretches, with nothing between them; none holds none."""
+    moments = np.array([9, 10, 19, 20, 30, 40], np.int64)
+    assert Stretches.of([(10, 20), (30, 40)]).hold(moments).tolist() == [False, True, True, False, True, False]
+    assert not Stretches.of([]).hold(moments).any()

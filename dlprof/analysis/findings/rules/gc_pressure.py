@@ -11,7 +11,7 @@ from dlprof.analysis.findings.finding import Claim, Query, Sentence, SourceLine,
 from dlprof.analysis.findings.title import Title
 from dlprof.schema import tree_paths
 from dlprof.schema.tree_paths import Tree
-from dlprof.schema.vocabulary import Ground, known_phase
+from dlprof.schema.vocabulary import Ground, Phase
 
 TITLE = Title("Python's garbage collector interrupted the training", "Python's garbage collector")
 _FULL = 2
@@ -25,6 +25,8 @@ _MOSTLY = 0.5
 _BY_CALL = ", because a line asks for it again and again"
 _USUAL = 0.05
 """Share of the work that collecting takes in trainings that nobody would complain of: engines make many objects."""
+_IMPORTING = [phase for phase in Phase if Tree.IMPORT.holds(tree_paths.root_of(phase))]
+"""Phases in which something is imported."""
 _COLLECTIONS = Query(
     "collections of more than 0.2 ms",
     "SELECT generation, count(*) AS count, sum(dur_ns) AS total_ns, max(dur_ns) AS max_ns "
@@ -76,10 +78,9 @@ def _without_those_of_imports(case: Case, rows: Sequence[Mapping[str, Any]]) -> 
     """Without the full collection right behind each import that took longer than that collection."""
     full = sorted((row["start_ns"], row["dur_ns"]) for row in rows if row["generation"] == _FULL)
     starts, taken = [start for start, _ in full], set()
-    for phase in case.run.rows("phase_intervals"):
-        if Tree.IMPORT.holds(tree_paths.root_of(known_phase(phase["phase"]))):
-            end = phase["start_ns"] + phase["dur_ns"]
-            number = bisect_left(starts, end)
-            if number < len(full) and starts[number] < end + _SOON_NS and full[number][1] < phase["dur_ns"]:
-                taken.add(starts[number])
+    for phase in case.run.chosen("phase_intervals", "phase", _IMPORTING, ("start_ns", "dur_ns")) if full else ():
+        end = phase["start_ns"] + phase["dur_ns"]
+        number = bisect_left(starts, end)
+        if number < len(full) and starts[number] < end + _SOON_NS and full[number][1] < phase["dur_ns"]:
+            taken.add(starts[number])
     return [row for row in rows if row["generation"] != _FULL or row["start_ns"] not in taken]

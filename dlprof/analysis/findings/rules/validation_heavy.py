@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections.abc import Iterator, Sequence
+from itertools import compress
+
+import numpy as np
 
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.calls import Call
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, Support
 from dlprof.analysis.findings.title import Title
+from dlprof.analysis.stretches import Stretches
 from dlprof.schema.tree_paths import Tree
 from dlprof.schema.vocabulary import Ground, SpanKind
 
@@ -73,6 +77,6 @@ def _fix_of_predict(anew: str) -> str:
 
 
 def _inside_fit(case: Case) -> list[Call]:
-    fits = [call.interval for call in case.calls.of(SpanKind.FIT)]
+    fits = Stretches.of(call.interval for call in case.calls.of(SpanKind.FIT))
     calls = case.calls.of(SpanKind.EVALUATE, SpanKind.PREDICT)
-    return [call for call in calls if any(begin <= call.begin_ns < end for begin, end in fits)]
+    return list(compress(calls, fits.hold(np.array([call.begin_ns for call in calls], np.int64))))
