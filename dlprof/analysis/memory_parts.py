@@ -14,6 +14,7 @@ from dlprof.analysis.memory_series import MemorySeries
 from dlprof.analysis.phase_lookup import PhaseLookup
 from dlprof.schema.vocabulary import Loop, Phase, known_phase
 from dlprof.store.run import Run
+from dlprof.store.values import values
 
 MOST_EPOCHS = 200
 MOST_STEPS = 20
@@ -159,7 +160,7 @@ class Parts:
 
     def phases(self) -> list[PartMemory]:
         """Each phase, in the order in which they begin first."""
-        names = self.intervals["phase"].to_pylist()
+        names = values(self.intervals["phase"])
         start = integers(self.intervals["start_ns"])
         growth = self._growth(start, start + integers(self.intervals["dur_ns"]))
         sums: dict[str, int] = {}

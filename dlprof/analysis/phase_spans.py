@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple, overload
 
 import numpy as np
@@ -24,8 +23,7 @@ _CODES = {phase: code for code, phase in enumerate(_PHASES)}
 _PIECE = 1 << 16
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(NamedTuple):
     """A span of the main thread: [start, end) in ns on the run's timeline."""
 
     start: int

@@ -12,8 +12,10 @@ import heapq
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import accumulate, pairwise
 from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -185,10 +187,11 @@ class _Sweep:
         self._bounds = bounds
         self._last = bounds.wall if bounds.told is None else bounds.told
         """Of what is later nothing is known."""
-        self._stack: list[Interval] = []
+        self._stack: list[_Open] = []
         self._had_epoch = False
         self._cursor = 0
         self._intervals = PhaseIntervals()
+        self._outside = _outside(bounds)
 
     def enter(self, span: Interval) -> None:
         """The next span begins."""
@@ -200,8 +203,11 @@ class _Sweep:
             self._had_epoch = False
         self._had_epoch = self._had_epoch or span.kind == SpanKind.EPOCH
         # A cut part may reach a few hundred ns over what is around it.
-        end = min(span.end, self._stack[-1].end if self._stack else self._last)
-        self._stack.append(Interval(span.start, end, span.kind, span.step_of))
+        around = self._stack[-1] if self._stack else None
+        if around is None:
+            self._stack.append(_Open(min(span.end, self._last), (span.kind,), span.step_of))
+        else:
+            self._stack.append(_Open(min(span.end, around.end), (*around.kinds, span.kind), around.step_of))
 
     def finish(self) -> PhaseIntervals:
         """No more spans: the intervals up to the end of the process."""
@@ -217,18 +223,29 @@ class _Sweep:
     def _advance(self, to: int) -> None:
         to = min(to, self._bounds.wall)
         if self._stack:
-            kinds = [span.kind for span in self._stack]
-            self._intervals.add(leaf(kinds, self._had_epoch, self._stack[0].step_of), self._cursor, to)
+            inner = self._stack[-1]
+            self._intervals.add(_leaf(inner.kinds, self._had_epoch, inner.step_of), self._cursor, to)
         else:
-            for phase, start, end in _outside(self._bounds, self._cursor, to):
-                self._intervals.add(phase, start, end)
+            for phase, start, end in self._outside:
+                if start < to and end > self._cursor:
+                    self._intervals.add(phase, max(self._cursor, start), min(to, end))
         self._cursor = max(self._cursor, to)
 
 
-def _outside(bounds: Bounds, start: int, end: int) -> Iterable[tuple[Phase, int, int]]:
-    """Phases of a stretch in which no span is open, with their begin and end."""
+class _Open(NamedTuple):
+    """A span that is open in a sweep."""
+
+    end: int
+    kinds: tuple[str, ...]
+    """Kinds of the open spans, outermost first, down to this one."""
+    step_of: Loop | None
+    """The loop, where the outermost is a step that the script makes itself."""
+
+
+def _outside(bounds: Bounds) -> Sequence[tuple[Phase, int, int]]:
+    """Phases of the time in which no span is open, in order, with their begin and end."""
     if bounds.boot is None:
-        return [(Phase.UNATTRIBUTED, start, end)]
+        return [(Phase.UNATTRIBUTED, 0, bounds.wall)]
     told = bounds.told if bounds.told is not None else bounds.wall
     script_start = bounds.script_start if bounds.script_start is not None else told
     script_end = bounds.script_end if bounds.script_end is not None else told
@@ -237,7 +254,7 @@ def _outside(bounds: Bounds, start: int, end: int) -> Iterable[tuple[Phase, int,
     marks = [*(min(mark, told) for mark in marks), bounds.wall]
     ends = (Phase.UNATTRIBUTED,) * 2 if bounds.goes_on else (Phase.STARTUP, Phase.TEARDOWN)
     names = [ends[0], Phase.DLPROF, Phase.SCRIPT, ends[1], Phase.UNATTRIBUTED]
-    return [(name, max(start, a), min(end, b)) for name, (a, b) in zip(names, pairwise(marks), strict=True)]
+    return [(name, begin, end) for name, (begin, end) in zip(names, pairwise(marks), strict=True)]
 
 
 def leaf(kinds: Sequence[str], had_epoch: bool, step_of: Loop | None = None) -> Phase:
@@ -257,6 +274,10 @@ def leaf(kinds: Sequence[str], had_epoch: bool, step_of: Loop | None = None) -> 
     if top == SpanKind.FIT:
         return _in_fit(inside, had_epoch)
     return _ALONE.get(top, Phase.SCRIPT)
+
+
+_leaf = lru_cache(1 << 12)(leaf)
+"""A program that calls `predict` for each row has the same few spans open, again and again."""
 
 
 def _in_fit(inside: Sequence[str], had_epoch: bool) -> Phase:

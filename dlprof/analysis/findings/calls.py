@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
+from itertools import chain, compress
 from operator import itemgetter
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dlprof.analysis.columns import Truths
 from dlprof.analysis.findings.finding import Abstain, SourceLine
+from dlprof.analysis.stretches import Stretches
 from dlprof.schema.vocabulary import SpanKind
 from dlprof.store.run import Run
 from dlprof.store.values import rows
@@ -83,6 +86,18 @@ class Calls:
         if len(kinds) == 1:
             return [call for _place, call in self._of_kind[kinds[0]]]
         return [call for _place, call in sorted(chain(*(self._of_kind[kind] for kind in kinds)), key=itemgetter(0))]
+
+    def inside_fit(self, *kinds: SpanKind) -> list[Call]:
+        """Those of some kinds that began while a `fit` ran."""
+        return list(compress(self.of(*kinds), self._in_fit(kinds)))
+
+    def outside_fit(self, *kinds: SpanKind) -> list[Call]:
+        """The others of some kinds."""
+        return list(compress(self.of(*kinds), ~self._in_fit(kinds)))
+
+    def _in_fit(self, kinds: Iterable[SpanKind]) -> Truths:
+        fits = Stretches.of(call.interval for call in self.of(SpanKind.FIT))
+        return fits.hold(np.array([call.begin_ns for call in self.of(*kinds)], np.int64))
 
     def _read(self, kinds: Collection[str]) -> None:
         """Read those of some kinds, which were not asked for before."""

@@ -35,7 +35,7 @@ _STEPS_OF_FIT = 4
 def claims(case: Case) -> Iterator[Claim]:
     """One, where a line makes many such calls."""
     for kind, path in _KINDS.items():
-        calls = _for_few_rows(case, [call for call in case.calls.of(kind) if not _is_inside(case, call)])
+        calls = _for_few_rows(case, case.calls.outside_fit(kind))
         rows = _rows(case, calls) if calls else None
         if rows is None:
             continue
@@ -131,11 +131,6 @@ def _by_line(calls: Sequence[Call]) -> list[list[Call]]:
 
 def _of_one_line(calls: Sequence[Call]) -> list[Call]:
     return next(iter(_by_line(calls)), [])
-
-
-def _is_inside(case: Case, call: Call) -> bool:
-    """Whether it is part of a fit."""
-    return any(fit.begin_ns <= call.begin_ns < fit.end_ns for fit in case.calls.of(SpanKind.FIT))
 
 
 def _rows(case: Case, calls: Sequence[Call]) -> float | None:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -108,7 +109,7 @@ class _Tables:
             "spans",
             [
                 column["thread"],
-                pa.array([self._stream.threads.get(thread, "") for thread in column["thread"].tolist()], pa.string()),
+                self._thread_names(column["thread"]),
                 self._numbers[rows],
                 _known(self._parents[rows], _NONE),
                 _texts(column["kind"], spans.texts.by_number),
@@ -118,14 +119,20 @@ class _Tables:
                 ~self._is_open[rows],
                 self._files(column["file"]),
                 _known(column["line"], 0),
-                pa.array([json.dumps(detail) if detail else None for detail in details], pa.string()),
+                pa.array(map(_json, details), pa.string()),
             ],
         )
 
+    def _thread_names(self, threads: Numbers) -> pa.Array:
+        used, place = np.unique(threads, return_inverse=True)
+        names = pa.array([self._stream.threads.get(thread, "") for thread in used.tolist()], pa.string())
+        return names.take(pa.array(place))
+
     def _files(self, numbers: Numbers) -> pa.Array:
         texts = self._stream.spans.texts.by_number
-        short = {number: self._names.short(texts[number]) for number in np.unique(numbers).tolist() if number}
-        return pa.array([short.get(number) for number in numbers.tolist()], pa.string())
+        used, place = np.unique(numbers, return_inverse=True)
+        short = [self._names.short(texts[number]) if number else None for number in used.tolist()]
+        return pa.array(short, pa.string()).take(pa.array(place))
 
     def _steps(self, rows: Rows, facts: LoopFacts) -> pa.Table:
         facts.learn(np.unique(rows["loop"]).tolist())
@@ -176,6 +183,16 @@ class _Tables:
         loop, epoch, step, time, name, value = (metrics.numbers(n, low, low + PIECE) for n in range(6))
         columns = [loop, _known(epoch, wire.NONE), _known(step, wire.NONE), _texts(name, metrics.names.by_number)]
         return self._table("metrics", [*columns, value, time - self._process.origin_ns])
+
+
+def _json(detail: Mapping[str, Any] | None) -> str | None:
+    """Facts of a span as JSON; None: there are none."""
+    if not detail:
+        return None
+    try:
+        return msgspec.json.encode(detail).decode()
+    except (msgspec.MsgspecError, ValueError, TypeError):  # half a character, which only Python's own can spell
+        return json.dumps(detail)
 
 
 def _parents(threads: Numbers, starts: Numbers, ends: Numbers, numbers: Numbers) -> Numbers:

@@ -7,7 +7,6 @@ import pyarrow as pa
 
 from dlprof.analysis.columns import in_windows, integers, steps_of, total, truths
 from dlprof.schema.vocabulary import Loop
-from dlprof.store.values import values
 from tests.unit.analysis.rows import step, window
 from tests.unit.runs import table
 
@@ -52,13 +51,3 @@ def test_steps_are_in_a_window_by_their_begin() -> None:
     windows = table("kernel_windows", [window(10, 30, 2), window(30, 40, 1, loop=None)])
 
     assert in_windows(steps, windows).tolist() == [False, True, True, False]
-
-
-def test_values_are_those_of_the_column() -> None:
-    """Of texts that repeat, of whole numbers, with what is missing."""
-    texts = pa.dictionary(pa.int32(), pa.string())
-
-    assert values(column("a", "b", None, "b", kind=pa.string()).cast(texts)) == ["a", "b", None, "b"]
-    assert values(column(1, 2, kind=pa.int32())) == [1, 2]
-    assert values(column(1, None, kind=pa.int32())) == [1, None]
-    assert values(column(0.5, None, kind=pa.float64())) == [0.5, None]

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections.abc import Iterator, Sequence
-from itertools import compress
-
-import numpy as np
 
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.calls import Call
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, Support
 from dlprof.analysis.findings.title import Title
-from dlprof.analysis.stretches import Stretches
 from dlprof.schema.tree_paths import Tree
 from dlprof.schema.vocabulary import Ground, SpanKind
 
@@ -35,7 +31,7 @@ _SHARE_OF_FIT = 0.15
 def look(case: Case) -> Iterator[Claim]:
     """Evaluation and prediction inside `fit`: its own, and that of callbacks."""
     case.calls.need_calls()
-    calls = _inside_fit(case)
+    calls = case.calls.inside_fit(SpanKind.EVALUATE, SpanKind.PREDICT)
     by_phase = case.phases.of(call.interval for call in calls)
     total, fit = sum(by_phase.values()), case.own(Tree.FIT)
     if not total or total < _SHARE_OF_FIT * fit:
@@ -74,9 +70,3 @@ def _each_compiles(case: Case, calls: Sequence[Call]) -> bool:
 
 def _fix_of_predict(anew: str) -> str:
     return "make the model once, before fit" if anew else "predict every n-th epoch, or for fewer rows"
-
-
-def _inside_fit(case: Case) -> list[Call]:
-    fits = Stretches.of(call.interval for call in case.calls.of(SpanKind.FIT))
-    calls = case.calls.of(SpanKind.EVALUATE, SpanKind.PREDICT)
-    return list(compress(calls, fits.hold(np.array([call.begin_ns for call in calls], np.int64))))
