@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import pyarrow.compute as pc
 
+from dlprof.analysis.findings import heavy_weights
 from dlprof.analysis.findings.case import WORK, Case
 from dlprof.analysis.findings.finding import Abstain, Query
 from dlprof.analysis.findings.heavy_weights import Weights
+from dlprof.analysis.shares import proportional
+from dlprof.schema.tree_paths import TreePath
+from dlprof.schema.vocabulary import Direction, StepPart
 
 PAGE_BYTES = 4096
 """Of a usual Linux on x86-64; where pages are larger, arrays explain fewer of them than they should."""
@@ -23,6 +28,12 @@ _A_SECOND = 100_000
 _AROUND_NS = 200_000_000
 _EXPLAINED = 0.5
 """An array that is made anew in each step explains new pages where it has this share of them at least."""
+
+
+_MAKING = frozenset(
+    f"aten::{name}" for name in ("add", "addcdiv", "addcmul", "div", "lerp", "mul", "pow", "sqrt", "sub")
+)
+"""Operators of an update that make a new array; those that work in place end with `_`."""
 
 
 @dataclass(frozen=True)
@@ -60,12 +71,47 @@ def of_training(case: Case) -> NewPages:
     return NewPages(minor, major, pc.max(rows["rss_bytes"]).as_py(), waited_ns)
 
 
+def of_weights_ns(case: Case, weights: Weights) -> int:
+    """What pages took of arrays as large as some weights, made in each step (ns); 0: nothing, or not sampled."""
+    try:
+        pages = of_training(case)
+    except Abstain:
+        return 0
+    return int(pages.waited_ns * share_of(case, pages, weights))
+
+
 def share_of(case: Case, pages: NewPages, weights: Weights) -> float:
-    """The share of them that are those of a gradient as large as some weights, made anew in each step: 0 to 1."""
+    """The share of them that are of arrays as large as some weights, made anew in each step: 0 to 1.
+
+    One is the gradient; others are what an optimiser makes that updates its weights operator by operator.
+    """
     if not weights.bytes or not pages.minor or case.loop is None:
         return 0.0
-    share = min(1.0, case.loop.count * weights.bytes / PAGE_BYTES / pages.minor)
+    arrays = 1 + _made_by_update(case)
+    share = min(1.0, arrays * case.loop.count * weights.bytes / PAGE_BYTES / pages.minor)
     return share if share >= _EXPLAINED else 0.0
+
+
+def _made_by_update(case: Case) -> int:
+    """Arrays that the update of one array of weights makes, where operators tell that: those of PyTorch."""
+    updated, steps = len(heavy_weights.shapes(case)), case.kernels.window_steps
+    if not updated or not steps:
+        return 0
+    rows = (row for row in case.kernels.operators.rows if row.direction == Direction.UPDATE)
+    making = (row.count for row in rows if row.op is not None and row.op in _MAKING)
+    return sum(round(count / steps / updated) for count in making)
+
+
+def beside_kernels(case: Case, steps: TreePath, kernels: Mapping[TreePath, int], pages_ns: int) -> dict[TreePath, int]:
+    """Kernels that go through such arrays, and what pages took beside them, where memory is given back (ns).
+
+    Pages are made inside of these kernels, so their time is in the kernels' already.
+    """
+    all_kernels = steps / StepPart.KERNELS
+    leaves = case.tree.leaves.items()
+    beside = {leaf: ns for leaf, ns in leaves if steps.holds(leaf) and not all_kernels.holds(leaf)}
+    shared = proportional(pages_ns, {**beside, all_kernels: sum(kernels.values())})
+    return {**kernels, **{leaf: min(ns, shared[leaf]) for leaf, ns in beside.items()}}
 
 
 def _in_kernel(case: Case, minor: int) -> float:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from dlprof.analysis import loops
 from dlprof.analysis.findings import dense_rows, heavy_weights, new_pages, queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, SourceLine, Support
-from dlprof.analysis.findings.heavy_weights import Weights
 from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
-from dlprof.analysis.shares import proportional
-from dlprof.schema.tree_paths import TreePath
-from dlprof.schema.vocabulary import Basis, Category, Direction, Ground, StepPart
+from dlprof.schema.vocabulary import Basis, Category, Direction, Ground
 
 TITLE = Title("All rows of a large embedding were updated in each step", "updating all rows of a large embedding")
 _FIXES = {
@@ -51,14 +48,14 @@ def look(case: Case) -> Iterator[Claim]:
     if table is None:
         return
     few = f"no more than {table.looked_up:,}" if table.looked_up is not None else "a few"
-    pages = _pages_ns(case, weights)
+    pages = int(dense_rows.SAVED * new_pages.of_weights_ns(case, weights))
     anew = ", in memory that is new each time," if pages else ""
     yield Claim(
         Sentence(
             f"Each step makes a gradient for all rows of {weights.text}{anew} and updates them, though it looks up "
             f"{few}; that takes"
         ),
-        _with_pages(case, case.steps, table.kernels, pages),
+        new_pages.beside_kernels(case, case.steps, table.kernels, pages),
         [_OWNERS, queries.operators(), *([new_pages.SAMPLES] if pages else [])],
         _ADVICE,
         _line(case),
@@ -66,27 +63,6 @@ def look(case: Case) -> Iterator[Claim]:
         support=Support(Ground.STATED, seen=case.kernels.seen_steps, agree=weights.share),
         fix=_fix(case),
     )
-
-
-def _pages_ns(case: Case, weights: Weights) -> int:
-    """What making the pages of the gradient anew took (ns); 0: not sampled, or they were not."""
-    try:
-        pages = new_pages.of_training(case)
-    except Abstain:
-        return 0
-    return int(dense_rows.SAVED * pages.waited_ns * new_pages.share_of(case, pages, weights))
-
-
-def _with_pages(case: Case, steps: TreePath, kernels: Mapping[TreePath, int], pages_ns: int) -> dict[TreePath, int]:
-    """Kernels that go through all rows, and what pages took beside them, where their memory is given back (ns).
-
-    Pages are made inside of these kernels, so their time is in the kernels' already.
-    """
-    all_kernels = steps / StepPart.KERNELS
-    leaves = case.tree.leaves.items()
-    beside = {leaf: ns for leaf, ns in leaves if steps.holds(leaf) and not all_kernels.holds(leaf)}
-    shared = proportional(pages_ns, {**beside, all_kernels: sum(kernels.values())})
-    return {**kernels, **{leaf: min(ns, shared[leaf]) for leaf, ns in beside.items()}}
 
 
 def _by_conversions(case: Case) -> Iterator[Claim]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import pyarrow.compute as pc
 
-from dlprof.analysis.findings import dense_rows, heavy_weights, new_pages
+from dlprof.analysis.findings import dense_rows, flattened_maps, heavy_weights, new_pages
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Query, Remedy, Sentence, Support
 from dlprof.analysis.findings.new_pages import NewPages
@@ -76,11 +76,13 @@ def look(case: Case) -> Iterator[Claim]:
 
 
 def _explained(case: Case, pages: NewPages) -> float:
-    """The share of new pages that another rule has the cause of: a gradient of all rows of a table in each step."""
+    """The share of new pages that another rule has the cause of: arrays as large as the weights of one layer."""
     if not pages.waited_ns or case.steps is None or case.tree.unsplit is not None:
         return 0.0
-    table = dense_rows.found(case, heavy_weights.largest(case))
-    return new_pages.share_of(case, pages, table.weights) if table is not None else 0.0
+    weights = heavy_weights.largest(case)
+    if weights is None or not (dense_rows.found(case, weights) or flattened_maps.found(case, weights)):
+        return 0.0
+    return new_pages.share_of(case, pages, weights)
 
 
 def _is_by_others(case: Case) -> bool:

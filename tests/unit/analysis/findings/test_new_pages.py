@@ -10,8 +10,11 @@ from dlprof.analysis.findings import new_pages
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain
 from dlprof.analysis.findings.heavy_weights import Weights
+from dlprof.schema.tree_paths import Tree
+from dlprof.schema.vocabulary import StepPart
 from tests.unit import runs
 from tests.unit.analysis.findings.cases import BEGIN, BUSY, cpu, quiet
+from tests.unit.analysis.findings.test_heavy_weights import parameter
 from tests.unit.runs import S
 
 PROCESS = {**runs.manifest()["process"], "cpu_user_ns": 9 * S, "cpu_system_ns": 3 * S}
@@ -57,3 +60,27 @@ def test_an_array_made_in_each_step_explains_as_many_pages_as_it_has(
     weights = Weights("words", "kernel", (1, 1), 1.0, None if kilobytes is None else 1024 * kilobytes)
 
     assert new_pages.share_of(one, new_pages.of_training(one), weights) == pytest.approx(share)
+
+
+@pytest.mark.parametrize(("ops", "share"), [(("aten::mul", "aten::sqrt"), 0.75), (("aten::mul_", "aten::add_"), 0.0)])
+def test_an_update_that_makes_arrays_explains_their_pages(tmp_path: Path, ops: tuple[str, ...], share: float) -> None:
+    """The gradient's 1,000 pages a step alone are a quarter; two operators make as many each, in place none."""
+    kernels = [{"op": op, "category": "optimiser", "layer": "adam", "direction": "update", "ms": 5} for op in ops]
+    counted = cpu((2.0, BEGIN), (8.0, {**BUSY, "faults_minor": 1_200_000, "rss_bytes": 2 * S}))
+    tables = {**quiet(**counted), **runs.window(kernels), "memory_owners": [parameter("dense", "1000x1000")]}
+    one = Case(runs.trained(tmp_path / "r", runs.manifest(process=PROCESS), **tables))
+    weights = Weights("dense", "kernel", (1000, 1000), 1.0, 4096 * 1000)
+
+    assert new_pages.share_of(one, new_pages.of_training(one), weights) == pytest.approx(share)
+
+
+def test_time_beside_kernels_is_for_memory_that_is_given_back(tmp_path: Path) -> None:
+    """Of 1 s of pages, kernels of 2 s have it inside of them already; the rest of the steps gets its part."""
+    kernels = [{"op": "mm", "category": "matmul", "layer": "dense", "direction": "forward", "ms": 10}]
+    one = Case(runs.trained(tmp_path / "r", **{**quiet(), **runs.window(kernels)}))
+    leaf = Tree.FIT_STEPS / StepPart.KERNELS / "matmul"
+    takes = new_pages.beside_kernels(one, Tree.FIT_STEPS, {leaf: 2 * S}, S)
+
+    beside = one.own(Tree.FIT_STEPS) - one.own(Tree.FIT_STEPS / StepPart.KERNELS)
+    assert takes[leaf] == 2 * S
+    assert sum(takes.values()) - 2 * S == pytest.approx(S * beside / (beside + 2 * S), rel=1e-6)

@@ -17,8 +17,11 @@ from tests.unit.analysis.findings.cases import (
     pick,
     quiet,
     sampled,
+    slugs,
     waiting_for_input,
 )
+from tests.unit.analysis.findings.rules.test_wasteful_layer import tables as flattened
+from tests.unit.analysis.findings.test_heavy_weights import parameter
 from tests.unit.runs import S
 
 
@@ -52,3 +55,16 @@ def test_where_others_filled_the_memory_it_is_not_the_script_that_should_use_les
     finding = pick(diagnosed(tmp_path / "r", runs.manifest(machine=machine), **tables), "memory-pressure")
 
     assert finding.next_step.startswith("Other programs had filled the memory") is is_by_others
+
+
+def test_pages_of_a_huge_layer_s_weights_are_that_layer_s(tmp_path: Path) -> None:
+    """Each of 300 steps makes 4,000 pages: the gradient of 4 million weights, in front of which maps are flattened."""
+    process = {**runs.manifest()["process"], "cpu_user_ns": 9 * S, "cpu_system_ns": 3 * S}
+    counted = cpu((2.0, BEGIN), (8.0, {**BUSY, "faults_minor": 1_200_000, "rss_bytes": 2 * S}))
+    dense = parameter("dense", "8192x512", bytes=4 * 8192 * 512)
+    tables = {**flattened(), **counted, "memory_owners": [dense, parameter("conv", "3x3x3x32")]}
+    told = slugs(diagnosed(tmp_path / "a", runs.manifest(process=process), **tables))
+    plain = {**tables, "layers": [], "memory_owners": [dense]}
+
+    assert (told[0], "memory-pressure" in told) == ("wasteful-layer", False)
+    assert "memory-pressure" in slugs(diagnosed(tmp_path / "b", runs.manifest(process=process), **plain))
