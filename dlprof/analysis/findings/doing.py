@@ -7,10 +7,11 @@ from collections.abc import Collection, Sequence
 from dlprof.analysis.stacks import Frame
 from dlprof.engines.base import EngineSpec
 
+_THREADS = ("<python>/threading.py", "<python>/queue.py", "<python>/concurrent/")
 _BY_FILES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("importing", ("<frozen importlib", "<python>/importlib/")),
     ("waiting for a process", ("<python>/subprocess.py", "<python>/multiprocessing/")),
-    ("waiting for a thread", ("<python>/threading.py", "<python>/queue.py", "<python>/concurrent/")),
+    ("waiting for a thread", _THREADS),
     ("on the network", ("<python>/socket.py", "<python>/ssl.py", "<python>/http/", "<python>/urllib/", "urllib3/")),
     (
         "running a graph",
@@ -53,6 +54,11 @@ def of_stack(frames: Sequence[Frame], users: Collection[str], engine: EngineSpec
         if told is not None:
             return told
     return None
+
+
+def waits_for_thread(frames: Sequence[Frame]) -> bool:
+    """Whether a thread stands in Python's own code that waits for another: for an item, or for room for one."""
+    return frames[0].file.startswith(_THREADS)
 
 
 def goes_back(frames: Sequence[Frame], engine: EngineSpec) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 
 from dlprof.analysis import samples
 from dlprof.analysis.breakdown import Breakdown
+from dlprof.analysis.findings import doing
 from dlprof.analysis.findings.finding import Abstain, SourceLine, Support
 from dlprof.analysis.findings.traced_kernels import TracedKernels
 from dlprof.analysis.phase_lookup import PhaseLookup
@@ -219,11 +220,14 @@ class SampledCode:
         """Whether user code runs that was called to make a batch: before a step, or on another thread.
 
         An engine calls Python from threads of its own for a batch as for a layer; the operators that do so tell which.
+        A thread that waits for another makes nothing: its batches are made, and nobody takes them.
         """
         if not self.is_called_back(sample):
             return False
         if sample.main:
             return sample.phase == Tree.FIT_INPUT
+        if doing.waits_for_thread(sample.frames):
+            return False
         if samples.is_of_input(sample):
             return True
         if samples.is_callback(sample):

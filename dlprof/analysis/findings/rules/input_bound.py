@@ -89,7 +89,7 @@ def look(case: Case) -> Iterator[Claim]:
         [_WAITS, queries.python_stood(Phase.FIT_INPUT, Phase.FIT_STEPS), *([_STAGES] if slowest else [])],
         f"{case.code.counting_note(line)}{_of_workers(load) if load else ''}{_of_elements(slowest) if slowest else ''}"
         f"{_of_stage(slowest) if slowest else ''}"
-        f"{needless.advice if needless else _ADVICE}",
+        f"{needless.advice if needless else _BESIDE if _is_beside(case, load) else _ADVICE}",
         line,
         support=_support(case, takes, Ground.REPEATED if needless else Ground.PLACE),
         fix=needless.fix if needless else _behind(slowest),
@@ -122,6 +122,18 @@ def _of_opened(case: Case, opened: OpenedOnce, takes: Mapping[TreePath, int]) ->
 
 
 _ADVICE = "Prepare batches beside the training, once before it, or with operations on whole arrays."
+_BESIDE = (
+    "They are prepared beside the training already, on another thread, and take longer than a step: prepare them once "
+    "before it, with operations on whole arrays, or in processes (Python's threads take turns)."
+)
+
+
+def _is_beside(case: Case, load: InputLoad | None) -> bool:
+    """Whether only other threads of the process were seen to make batches."""
+    paths = [Tree.FIT_INPUT, Tree.FIT_STEPS]
+    if load is not None or case.code.hottest_line(paths, case.code.feeds) is not None:
+        return False
+    return case.code.hottest_line(paths, case.code.feeds, main=False) is not None
 
 
 def _support(case: Case, takes: Mapping[TreePath, int], ground: Ground) -> Support:

@@ -64,6 +64,20 @@ def test_a_line_that_the_table_of_lines_does_not_have_is_not_blamed(tmp_path: Pa
     assert mine.hottest_line([Tree.FIT_CALLBACKS], mine.is_called_back) == ("train.py", 33)
 
 
+@pytest.mark.parametrize(
+    ("innermost", "feeds"),
+    [(("put", "<python>/queue.py", 140), False), (("wait", "<python>/threading.py", 327), False), (None, True)],
+)
+def test_a_thread_that_waits_for_room_makes_no_batch(
+    tmp_path: Path, innermost: tuple[str, str, int] | None, feeds: bool
+) -> None:
+    """Its queue is full: the training is what is slow."""
+    thread = [("run", "<python>/threading.py", 982), ("fill", "train.py", 33), *([innermost] if innermost else [])]
+    mine = code(tmp_path, **sampled((7, 7.3, thread), thread="worker"))
+
+    assert [mine.feeds(sample) for sample in mine.samples] == [feeds]
+
+
 def test_without_stacks_a_rule_abstains(tmp_path: Path) -> None:
     """The probe was off, or the run too short."""
     with pytest.raises(Abstain, match="no Python stack was sampled"):

@@ -202,3 +202,16 @@ def test_iterators_that_give_one_batch_each_are_named(count: int, title: str, tm
 
     assert finding.title is not None
     assert (finding.title.text, finding.line) == (title, 30 if count > 100 else 21)
+
+
+@pytest.mark.parametrize(("thread", "beside"), [("MainThread", False), ("feeder", True)])
+def test_what_is_made_on_another_thread_is_not_to_be_put_beside_the_training(
+    tmp_path: Path, thread: str, beside: bool
+) -> None:
+    """It is there already."""
+    made = [*FIT, ("__next__", "keras/src/iterator.py", 3), ("batches", "train.py", 21)]
+    finding = pick(
+        diagnosed(tmp_path / "r", **waiting_for_input(**sampled((6, 8, made), thread=thread))), "input-bound"
+    )
+
+    assert finding.next_step.startswith("They are prepared beside the training already, on another thread") is beside
