@@ -210,8 +210,10 @@ def test_what_is_made_on_another_thread_is_not_to_be_put_beside_the_training(
 ) -> None:
     """It is there already."""
     made = [*FIT, ("__next__", "keras/src/iterator.py", 3), ("batches", "train.py", 21)]
-    finding = pick(
-        diagnosed(tmp_path / "r", **waiting_for_input(**sampled((6, 8, made), thread=thread))), "input-bound"
-    )
+    stood = sampled((6, 8, [*FIT, ("__next__", "keras/src/iterator.py", 3)]), (6, 8, made))
+    stood["stacks"][1]["thread"] = thread
+    intervals = runs.intervals(("import", 0, 2), ("fit.steps", 2, 5), ("fit.input", 5, 8), ("teardown", 8, 10))
+    waits = {"phases": parts(fit_steps=3, fit_input=3, teardown=2), "phase_intervals": intervals}
+    finding = pick(diagnosed(tmp_path / "r", **{**waiting_for_input(**stood), **waits}), "input-bound")
 
     assert finding.next_step.startswith("They are prepared beside the training already, on another thread") is beside
