@@ -83,7 +83,7 @@ def _spans(run: Run) -> pa.Table:
     untold = FoundBy.MARKS if run.manifest.keras is None else FoundBy.KERAS
     how = pa.array([untold.value] * spans.num_rows, pa.string())
     for one in (FoundBy.MARKS, FoundBy.INFERRED):
-        told = pc.fill_null(pc.match_substring(spans["detail"], f'"how": "{one.value}"'), False)
+        told = pc.fill_null(pc.match_substring_regex(spans["detail"], rf'"how":\s*"{one.value}"'), False)
         how = pc.if_else(told, one.value, how)
     plain = {name: spans[name].cast(pa.string()) for name in ("name", "file")}
     return pa.table({**plain, "how": how, **{name: spans[name] for name in ("span_id", "line", "start_ns")}})

@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import msgspec
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -186,13 +185,8 @@ class _Tables:
 
 
 def _json(detail: Mapping[str, Any] | None) -> str | None:
-    """Facts of a span as JSON; None: there are none."""
-    if not detail:
-        return None
-    try:
-        return msgspec.json.encode(detail).decode()
-    except (msgspec.MsgspecError, ValueError, TypeError):  # half a character, which only Python's own can spell
-        return json.dumps(detail)
+    """Facts of a span as JSON, as Python spells it: queries look for parts of that text. None: there are none."""
+    return json.dumps(detail) if detail else None
 
 
 def _parents(threads: Numbers, starts: Numbers, ends: Numbers, numbers: Numbers) -> Numbers:

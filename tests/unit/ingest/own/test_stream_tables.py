@@ -87,6 +87,18 @@ def test_the_last_batch_of_an_epoch_counts_its_own_samples(tmp_path: Path) -> No
     assert table["samples"].to_pylist() == [300, 300, 300, 100]
 
 
+def test_facts_are_spelled_as_python_spells_them(tmp_path: Path) -> None:
+    """Queries look for parts of the text."""
+    out = make(tmp_path)
+    out.detail(out.begin("fit", "fit", time_ns=0), {"how": "inferred", "steps": [1, 2]})
+    out.finish()
+
+    (row,) = stream_tables.tables(wire.read(tmp_path / "inproc.wire"), PROCESS, 100, FileNames("/"))[
+        "spans"
+    ].to_pylist()
+    assert row["detail"] == '{"how": "inferred", "steps": [1, 2]}'
+
+
 def test_threads_have_spans_of_their_own(tmp_path: Path) -> None:
     """A span on another thread is no child of one on this."""
     out = make(tmp_path)
