@@ -90,6 +90,26 @@ _BY_ENGINE = {
 }
 """How each makes one array of many."""
 
+_DRAWN = (
+    "np.random.default_rng().choice(n, k, replace=False) draws k of n without putting all of them in order; "
+    "integers(n, size=k), which may draw one twice, is leaner still"
+)
+_JOINED = (
+    "gather the parts in a list and join them once, behind the loop, or fill an array that is large enough: each of "
+    "these calls copies all that was there"
+)
+_LEANER = (
+    (re.compile(r"\b(np|numpy)\.random\.choice\("), _DRAWN),
+    (re.compile(r"(permutation|randperm)\(.*\)\s*\[\s*:"), _DRAWN),
+    (re.compile(r"\b(np|numpy)\.(append|insert|delete|concatenate|[vh]stack|r_)\b"), _JOINED),
+    (re.compile(r"\b(np|numpy)\.linalg\.inv\("), "np.linalg.solve(a, b) in place of inv(a) @ b"),
+    (
+        re.compile(r"(argsort|\bsort|sorted)\(.*\)\s*\["),
+        "np.argpartition(a, k) finds the k smallest without putting all of them in order",
+    ),
+)
+"""What calls of NumPy take long with many rows, and what is told of the same in less time."""
+
 
 def of_line(
     case: Case, line: SourceLine | None, paths: Sequence[TreePath], chosen: Chosen = lambda _sample: True
@@ -132,6 +152,14 @@ def advice(case: Case, line: SourceLine | None, usual: str) -> str:
         f"Each time, the line runs for {duration(each_ns)} inside what it calls, which is no code of Python's: do that "
         "less often, keep its result, or give it less to do (float32 for float64, fewer rows at a time, a leaner call)."
     )
+
+
+def leaner(case: Case, line: SourceLine | None) -> str | None:
+    """What gives the same in less time as the one call in which a line stands; None: none is known."""
+    if line is None or case.code.long_call_ns(line) is None:
+        return None
+    source = case.code.source(*line)
+    return next((better for pattern, better in _LEANER if pattern.search(source)), None)
 
 
 def conversion(case: Case) -> Chore:

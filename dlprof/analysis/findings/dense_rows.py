@@ -20,6 +20,8 @@ _LARGE = 2_000_000
 _ROWS_A_ROW = 4
 """The table has so many times the rows that a step can look up at most."""
 _SHARE_OF_WORK, _SHARE_OF_STEPS = 0.05, 0.20
+_UPDATES = 0.25
+"""Of the time for making a gradient of all rows, what updating as many takes at least."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,19 @@ def found(case: Case, weights: Weights | None) -> DenseRows | None:
         heavy_weights.scaled(heavy_weights.of_layer(case, weights.layer, Direction.BACKWARD), SAVED),
     )
     return DenseRows(weights, looked_up, kernels) if is_much(case, kernels) else None
+
+
+def by_conversions(case: Case) -> Mapping[TreePath, int] | None:
+    """The same where an operator of the engine's makes rows to a whole, before weights are updated as a whole (ns).
+
+    No shapes need be known. None: there is no such operator, or it is not worth a word.
+    """
+    made = heavy_weights.of_operators(case, case.engine.densifying_operators)
+    updates = heavy_weights.updates(case)
+    if not made or sum(updates.values()) < _UPDATES * sum(made.values()):
+        return None  # sums over groups of rows are made for other ends, too
+    takes = heavy_weights.scaled(heavy_weights.added(made, updates), SAVED)
+    return takes if is_much(case, takes) else None
 
 
 def is_much(case: Case, takes: Mapping[TreePath, int]) -> bool:

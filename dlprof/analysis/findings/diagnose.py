@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dlprof.analysis.compare import Comparison, Item
-from dlprof.analysis.findings import confidence, fixes, registry, remainder
+from dlprof.analysis.findings import confidence, fixes, registry, remainder, stakes
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import (
     Abstain,
@@ -154,12 +154,13 @@ def _granted(case: Case, rule: Rule, claim: Claim, left: _Left) -> Finding:
             left.free[leaf] = left.free.get(leaf, 0) - ns
     at_stake = AtStake(sum(taken.values()), case.whole_ns, case.whole)
     file, line = claim.line or (None, None)
+    ground = confidence.ground_of(case, claim)
     return Finding(
         slug=rule.slug,
         claim=claim.sentence.tell(at_stake),
         at_stake_ns=at_stake.ns,
         share=at_stake.share,
-        interval_ns=_interval(case, taken),
+        interval_ns=_interval(case, taken) if case.pair else stakes.interval(ground, at_stake.ns, case.whole_ns),
         basis=claim.basis,
         file=file,
         line=line,
@@ -170,7 +171,8 @@ def _granted(case: Case, rule: Rule, claim: Claim, left: _Left) -> Finding:
         rank=claim.rank,
         confidence=confidence.of_claim(case, claim, uncontested),
         fix=claim.fix or fixes.of_claim(case, rule.slug, claim),
-        ground=confidence.ground_of(case, claim),
+        ground=ground,
+        interval_of_runs=case.pair,
     )
 
 

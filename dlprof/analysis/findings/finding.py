@@ -204,7 +204,9 @@ class Finding:
         claim: One sentence with figures.
         at_stake_ns: Time that would be saved (ns).
         share: Of the wall time, or of the gap where two runs are compared.
-        interval_ns: 95 % interval of the time at stake; None where it is not known.
+        interval_ns: Of a pair of several runs each, the 95 % interval of the time at stake; of one run, between what
+            nine in ten of such causes cost (`stakes`). None where it is not known.
+        interval_of_runs: It is the first of these.
         basis: How the time at stake was got.
         file, line: The user's line, or None.
         evidence: What shows it.
@@ -239,6 +241,7 @@ class Finding:
     confidence: float = 1.0
     fix: str | None = None
     ground: Ground = Ground.PLACE
+    interval_of_runs: bool = False
 
     @property
     def is_question(self) -> bool:

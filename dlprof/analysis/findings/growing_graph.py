@@ -21,7 +21,10 @@ _SHARE = 0.15
 """Share of the samples in which a session takes over what is new; at its start it always does so once."""
 _OF_SESSIONS = Title("A session was made for each call", "sessions that are made for each call")
 _MAKES = re.compile(r"\b(Interactive)?Session\(")
-_FEWEST = 5
+_FEWEST, _FEWEST_SEEN = 5, 2
+"""So many sessions of one line are many; seen by samples, which miss most of them, fewer are enough."""
+_FUNCTION = ("file", "function", "first_line")
+"""What rows of `lines` of one function have in common."""
 _LOOPS = (Tree.FIT_STEPS, Tree.SCRIPT)
 _FOR_SETUP = 0.9
 """Share of what such sessions take that is no computing: a session is made for a few runs, each mostly its first."""
@@ -33,7 +36,7 @@ class Sessions:
 
     Attributes:
         made: Row of `lines` of that line.
-        count: How many they are.
+        count: How many they are, at least.
     """
 
     made: Mapping[str, Any]
@@ -45,9 +48,11 @@ class Sessions:
         return self.made["file"], self.made["line"]
 
     @property
-    def is_scaled(self) -> bool:
-        """Whether their number is from windows of counting."""
-        return bool(self.made["how"] == LineSource.SCALED)
+    def how_sure(self) -> str:
+        """What is said before their number: it may be from windows of counting, or from samples."""
+        if self.made["hits"] is None:
+            return "at least "
+        return "about " if self.made["how"] == LineSource.SCALED else ""
 
 
 @of_the_slower
@@ -94,7 +99,7 @@ def _of_sessions(case: Case, made: Sessions) -> Iterator[Claim]:
     line, count = made.line, made.count
     yield Claim(
         Sentence(
-            f"A session was made {'about ' * made.is_scaled}{count:,} times at one line, and each of them takes the "
+            f"A session was made {made.how_sure}{count:,} times at one line, and each of them takes the "
             "whole graph over and makes it ready before its first run:"
         ),
         case.takes(*_LOOPS, share=_FOR_SETUP * share * (1 - 1 / count)),
@@ -111,17 +116,43 @@ def _of_sessions(case: Case, made: Sessions) -> Iterator[Claim]:
 def _sessions(case: Case) -> Sessions | None:
     """The line that makes sessions again and again; None: there is none."""
     rows = case.run.rows("lines")
-    made = [Sessions(row, _times(row, rows)) for row in rows if _MAKES.search(row["source"] or "")]
-    return max((one for one in made if one.count >= _FEWEST), key=lambda one: one.count, default=None)
+    made = [Sessions(row, _times(case, row, rows)) for row in rows if _MAKES.search(row["source"] or "")]
+    enough = (one for one in made if one.count >= (_FEWEST if one.made["hits"] is not None else _FEWEST_SEEN))
+    return max(enough, key=lambda one: one.count, default=None)
 
 
-def _times(made: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> int:
-    """How often a line ran: one that begins a `with` is met again where that ends, the line below it is not."""
+def _times(case: Case, made: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> int:
+    """How often a line ran: one that begins a `with` is met again where that ends, the line below it is not.
+
+    Where counting was thinned, how often samples found the program come to it, or its function be called.
+    """
+    if made["hits"] is None:
+        return max(_seen(case, made), _calls_seen(case, made, rows))
     count = made["hits"] or 0
     below = [row for row in rows if row["file"] == made["file"] and row["line"] == made["line"] + 1]
     if not made["source"].lstrip().startswith("with ") or not below:
         return int(count)
     return int(min(count, below[0]["hits"] or 0))
+
+
+def _seen(case: Case, made: Mapping[str, Any]) -> int:
+    """How often samples found the program come to a line; to one that begins a `with` it comes where that ends, too."""
+    seen = case.code.visits.get((made["file"], made["line"]), 0)
+    return (seen + 1) // 2 if made["source"].lstrip().startswith("with ") else seen
+
+
+def _calls_seen(case: Case, made: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> int:
+    """How often samples found the function of a line left by a `return`, where each call of it comes to the line."""
+    inside = [row for row in rows if all(row[name] == made[name] for name in _FUNCTION) and row["source"]]
+    body = [row for row in inside if row["line"] > row["first_line"]]
+    if made not in body or _indent(made) > min(map(_indent, body)):
+        return 0
+    left = (row for row in body if row["source"].lstrip().startswith("return") and row["line"] >= made["line"])
+    return max((case.code.visits.get((row["file"], row["line"]), 0) for row in left), default=0)
+
+
+def _indent(row: Mapping[str, Any]) -> int:
+    return len(row["source"]) - len(row["source"].lstrip())
 
 
 def _fix(case: Case, line: tuple[str, int] | None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import pyarrow.compute as pc
@@ -73,11 +73,27 @@ def of_training(case: Case) -> NewPages:
 
 def of_weights_ns(case: Case, weights: Weights) -> int:
     """What pages took of arrays as large as some weights, made in each step (ns); 0: nothing, or not sampled."""
+    return _taken_ns(case, lambda pages: share_of(case, pages, weights))
+
+
+def of_kernels_ns(case: Case, kernels: Mapping[TreePath, int]) -> int:
+    """What pages took that some kernels touch first (ns); 0: nothing, or not sampled."""
+    return _taken_ns(case, lambda _pages: share_of_kernels(case, kernels))
+
+
+def _taken_ns(case: Case, share: Callable[[NewPages], float]) -> int:
     try:
         pages = of_training(case)
     except Abstain:
         return 0
-    return int(pages.waited_ns * share_of(case, pages, weights))
+    return int(pages.waited_ns * share(pages))
+
+
+def share_of_kernels(case: Case, kernels: Mapping[TreePath, int]) -> float:
+    """The share of new pages that some kernels touch first: as much as they are of all kernels, where that is most."""
+    whole = case.own(case.steps / StepPart.KERNELS) if case.steps is not None else 0
+    share = min(1.0, sum(kernels.values()) / whole) if whole else 0.0
+    return share if share >= _EXPLAINED else 0.0
 
 
 def share_of(case: Case, pages: NewPages, weights: Weights) -> float:

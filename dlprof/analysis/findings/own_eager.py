@@ -61,7 +61,7 @@ def _paths(case: Case) -> Sequence[TreePath]:
 
 def _eager(case: Case) -> Callable[[Sample], bool]:
     """Tells whether a sample stands in an operation that a line of a loop started, and no function is being traced."""
-    often = {(row["file"], row["line"]) for row in case.run.rows("lines") if (row["hits"] or 0) >= _OFTEN}
+    often = case.code.lines_of_loops(_OFTEN)
     users, engine = case.code.user_files, case.engine
 
     def is_eager(sample: Sample) -> bool:
@@ -89,7 +89,7 @@ def _eager(case: Case) -> Callable[[Sample], bool]:
 def _loop_line(case: Case, eager: Callable[[Sample], bool]) -> SourceLine | None:
     """The line of the loop itself that stood longest: the outermost of the user's that is in it."""
     stood: dict[SourceLine, int] = {}
-    often = {(row["file"], row["line"]) for row in case.run.rows("lines") if (row["hits"] or 0) >= _OFTEN}
+    often = case.code.lines_of_loops(_OFTEN)
     for sample in case.code.samples:
         if sample.main and any(path.holds(sample.phase) for path in _PATHS) and eager(sample):
             place = next((p for f in reversed(sample.frames) if (p := (f.file, f.line)) in often), None)

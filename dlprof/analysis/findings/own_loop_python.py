@@ -72,7 +72,7 @@ def claims(case: Case) -> Iterator[Claim]:
             ground=Ground.PLACE if chore is None else Ground.REPEATED,
             agree=ns / max(ns, in_lines),
         ),
-        fix=chore.fix if chore else None,
+        fix=chore.fix if chore else chores.leaner(case, line),
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from dlprof.analysis import samples
 from dlprof.analysis.breakdown import Breakdown
-from dlprof.analysis.findings import doing
+from dlprof.analysis.findings import doing, visits
 from dlprof.analysis.findings.finding import Abstain, SourceLine, Support
 from dlprof.analysis.findings.traced_kernels import TracedKernels
 from dlprof.analysis.phase_lookup import PhaseLookup
@@ -44,6 +44,9 @@ _SMALL_TAX = 0.02
 _COUNTING_IS_CHEAP = (3, 12)
 """From this Python on, counting lines does not slow down what is not counted."""
 
+_SEEN_ANEW = 5
+"""A line to which samples, far apart as they are, find the main thread come so often is in a loop."""
+
 
 class SampledCode:
     """Stacks of a run, and the user's files.
@@ -75,6 +78,18 @@ class SampledCode:
     def samples(self) -> list[Sample]:
         """All sampled stacks, cut by phase."""
         return samples.of_run(self._run, self._lookup)
+
+    @cached_property
+    def visits(self) -> Mapping[SourceLine, int]:
+        """Lines of the user's with the number of times that the main thread was seen to come to them."""
+        return visits.of_run(self._run, self.user_files)
+
+    def lines_of_loops(self, least: int) -> set[SourceLine]:
+        """Lines that ran so often; where counting was thinned and does not tell it, those that were seen anew."""
+        rows = self._run.rows("lines")
+        often = {(row["file"], row["line"]) for row in rows if (row["hits"] or 0) >= least}
+        untold = ((row["file"], row["line"]) for row in rows if row["hits"] is None)
+        return often | {line for line in untold if self.visits.get(line, 0) >= _SEEN_ANEW}
 
     def need_samples(self) -> None:
         """Abstain where no stack was sampled."""

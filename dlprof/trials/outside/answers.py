@@ -34,6 +34,7 @@ class Said(Struct, frozen=True):
         confidence: How likely it is right, as it says itself: 0 to 1.
         fix: The change that it names; None: none.
         ground: What tells that it is the cause.
+        interval_ns: Between what its cost is said to be, nine times in ten (ns); None: not said.
     """
 
     slug: str
@@ -45,13 +46,14 @@ class Said(Struct, frozen=True):
     confidence: float = 1.0
     fix: str | None = None
     ground: Ground = Ground.PLACE
+    interval_ns: tuple[int, int] | None = None
 
     @staticmethod
     def of(finding: Finding) -> Said:
         """What a finding says."""
         return Said(
             finding.slug, finding.share, finding.at_stake_ns, finding.file, finding.line, finding.next_step,
-            finding.confidence, finding.fix, finding.ground,
+            finding.confidence, finding.fix, finding.ground, finding.interval_ns,
         )  # fmt: skip
 
     @property
@@ -139,10 +141,24 @@ class Answer(Struct, frozen=True):
     @property
     def stake_close(self) -> bool | None:
         """Whether the time at stake of all accepted findings is near the cost; None: found nothing, or no cost."""
-        if self.right is None or self.cost_ns is None or self.cost_ns <= 0:
+        ratio = self.cost_over_stake
+        return None if ratio is None else abs(1 / ratio - 1) <= CLOSE
+
+    @property
+    def cost_over_stake(self) -> float | None:
+        """The cost over the time at stake of all accepted findings; None: nothing was found, or no cost."""
+        stake = sum(one.at_stake_ns for one in self._accepted)
+        if self.right is None or not stake or self.cost_ns is None or self.cost_ns <= 0:
             return None
-        stake = sum(one.at_stake_ns for one in self.said if one.slug in self.truth.accept)
-        return abs(stake - self.cost_ns) <= CLOSE * self.cost_ns
+        return self.cost_ns / stake
+
+    @property
+    def interval_holds(self) -> bool | None:
+        """Whether the intervals of these, added, hold the cost; None: as above, or one of them has none."""
+        intervals = [one.interval_ns for one in self._accepted if one.interval_ns is not None]
+        if self.cost_ns is None or self.cost_over_stake is None or len(intervals) < len(self._accepted):
+            return None
+        return sum(low for low, _ in intervals) <= self.cost_ns <= sum(high for _, high in intervals)
 
     @property
     def silent(self) -> bool:
@@ -174,6 +190,10 @@ class Answer(Struct, frozen=True):
     def judged_in_pair(self) -> tuple[tuple[Said, bool], ...]:
         """The first finding on why the script with the cause is slower, and whether that is right."""
         return tuple((one, one.slug in self.truth.accept) for one in _of_script(self.in_pair, self.truth)[:1])
+
+    @property
+    def _accepted(self) -> tuple[Said, ...]:
+        return tuple(one for one in self.said if one.slug in self.truth.accept)
 
     @property
     def _wrong_on_fixed(self) -> tuple[Said, ...]:

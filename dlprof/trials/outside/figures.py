@@ -21,6 +21,7 @@ class Figures(Struct, frozen=True):
         line_right, lines_judged: Of those found that have a line to blame, how many blame it.
         fix_named, fixes_judged: Of those found whose truth has words for the fix, how many name it.
         stake_close, stakes_judged: Of those found whose cost is known, how many are within 20 % of it.
+        interval_holds, intervals_judged: Of those with an interval, how many hold the cost.
         other_first: In how many another finding came first.
         silent: In how many nothing of 3 % or more was said.
         false_on_fixed: In how many something false above 5 % was claimed of the fixed script.
@@ -41,6 +42,8 @@ class Figures(Struct, frozen=True):
     fixes_judged: int
     stake_close: int
     stakes_judged: int
+    interval_holds: int
+    intervals_judged: int
     other_first: int
     silent: int
     false_on_fixed: int
@@ -71,7 +74,8 @@ def _by(answers: Sequence[Answer], key: Callable[[Answer], str]) -> tuple[Figure
 
 def _of(group: str, answers: Sequence[Answer]) -> Figures:
     ran = [answer for answer in answers if not answer.failed]
-    lines, fixes, stakes = (_judged(ran, name) for name in ("line_right", "fix_named", "stake_close"))
+    names = ("line_right", "fix_named", "stake_close", "interval_holds")
+    lines, fixes, stakes, intervals = (_judged(ran, name) for name in names)
     return Figures(
         group=group,
         problems=len(answers),
@@ -86,6 +90,8 @@ def _of(group: str, answers: Sequence[Answer]) -> Figures:
         fixes_judged=len(fixes),
         stake_close=sum(stakes),
         stakes_judged=len(stakes),
+        interval_holds=sum(intervals),
+        intervals_judged=len(intervals),
         other_first=sum(answer.rank != 1 and bool(answer.of_script) for answer in ran),
         silent=sum(answer.silent for answer in ran),
         false_on_fixed=sum(bool(answer.false_on_fixed) for answer in ran),

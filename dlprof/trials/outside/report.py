@@ -7,14 +7,15 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import Struct
 
-from dlprof.trials.outside import figures, reliability
+from dlprof.trials.outside import figures, reliability, stakes_fit
 from dlprof.trials.outside.answers import Answer, Said
 from dlprof.trials.outside.figures import Figures
 from dlprof.trials.outside.reliability import Bin, OfGround
+from dlprof.trials.outside.stakes_fit import OfStakes
 
 SCHEMA = "dlprof.exam-outside/1"
 _HEADS = ("", "problems", "first", "found", "pair: first", "pair: found", "line right", "fix named", "within 20 %",
-          "other first", "silent", "false on fixed", "asked on fixed", "machine")  # fmt: skip
+          "in the interval", "other first", "silent", "false on fixed", "asked on fixed", "machine")  # fmt: skip
 
 
 class ProblemReport(Struct, frozen=True):
@@ -32,6 +33,7 @@ class ProblemReport(Struct, frozen=True):
     line_right: bool | None
     fix_named: bool | None
     stake_close: bool | None
+    interval_holds: bool | None
     silent: bool | None
     buggy_ns: int | None
     fixed_ns: int | None
@@ -52,6 +54,7 @@ class ExamReport(Struct, frozen=True, kw_only=True):
         groups: Figures of all, and of the open and held-out halves.
         reliability: How often findings were right, by how sure they were.
         grounds: The same by what told that they are the cause, without held-out problems.
+        stakes: What causes cost over what was told, by the same, without held-out problems.
     """
 
     schema: str = SCHEMA
@@ -61,6 +64,7 @@ class ExamReport(Struct, frozen=True, kw_only=True):
     root_causes: tuple[Figures, ...]
     reliability: tuple[Bin, ...]
     grounds: tuple[OfGround, ...]
+    stakes: tuple[OfStakes, ...]
     problems: tuple[ProblemReport, ...]
 
 
@@ -73,6 +77,7 @@ def as_json(answers: Sequence[Answer], asked: int | None = None) -> ExamReport:
         root_causes=figures.by_root_cause(answers),
         reliability=reliability.of_answers(answers),
         grounds=reliability.of_grounds(answers),
+        stakes=stakes_fit.of_answers(answers),
         problems=tuple(_problem(answer) for answer in answers),
     )
 
@@ -86,7 +91,7 @@ def _problem(answer: Answer) -> ProblemReport:
     truth = answer.truth
     return ProblemReport(
         answer.problem.name, truth.backend, truth.keras, truth.held_out, truth.root_cause, truth.source, truth.accept,
-        answer.rank, answer.pair_rank, answer.line_right, answer.fix_named, answer.stake_close,
+        answer.rank, answer.pair_rank, answer.line_right, answer.fix_named, answer.stake_close, answer.interval_holds,
         None if answer.failed else answer.silent, answer.buggy_ns, answer.fixed_ns, answer.cost_ns,
         answer.said, answer.in_pair, answer.on_fixed, tuple(one.slug for one in answer.false_on_fixed), answer.failed,
         truth.by_rule_writer,
@@ -105,7 +110,7 @@ def as_markdown(answers: Sequence[Answer]) -> str:
     """The exam as tables: figures of groups, backends and root causes, reliability, then each problem."""
     tables = (figures.of_all(answers), figures.by_backend(answers), figures.by_root_cause(answers))
     lines = [line for rows in tables for line in (*_figures(rows), "")]
-    lines += [*_reliability(answers), "", *_grounds(answers), ""]
+    lines += [*_reliability(answers), "", *_grounds(answers), "", *_stakes(answers), ""]
     lines += ["| problem | backend | accepted | first finding | rank | in pair | slower | line | fix | fixed |",
               "| --- | --- | --- | --- | ---: | ---: | ---: | --- | --- | --- |"]  # fmt: skip
     return "\n".join([*lines, *(_row(answer) for answer in answers)]) + "\n"
@@ -129,6 +134,22 @@ def _grounds(answers: Sequence[Answer]) -> list[str]:
     return [head, "| --- | ---: | ---: | ---: | ---: | ---: |", *rows]
 
 
+def _stakes(answers: Sequence[Answer]) -> list[str]:
+    rows = [
+        f"| {one.ground} | {one.problems} | {_between(one.low, one.high)} | {_between(*one.used)} |"
+        for one in stakes_fit.of_answers(answers)
+    ]
+    return [
+        "| told by | problems | cost over what was told, nine in ten | taken |",
+        "| --- | ---: | ---: | ---: |",
+        *rows,
+    ]
+
+
+def _between(low: float | None, high: float | None) -> str:
+    return "-" if low is None or high is None else f"{low:.2f} to {high:.2f}"
+
+
 def _figures(rows: Sequence[Figures]) -> list[str]:
     head = [f"| {' | '.join(_HEADS)} |", "| --- " + "| ---: " * (len(_HEADS) - 1) + "|"]
     return [*head, *(f"| {' | '.join(_cells(row))} |" for row in rows)]
@@ -136,12 +157,21 @@ def _figures(rows: Sequence[Figures]) -> list[str]:
 
 def _cells(row: Figures) -> list[str]:
     failed = f" ({row.failed} failed)" if row.failed else ""
+    judged = (
+        (row.line_right, row.lines_judged),
+        (row.fix_named, row.fixes_judged),
+        (row.stake_close, row.stakes_judged),
+        (row.interval_holds, row.intervals_judged),
+    )
+    counts = (row.first, row.found, row.pair_first, row.pair_found)
+    rest = (row.other_first, row.silent, row.false_on_fixed, row.asked_on_fixed, row.machine_told)
     return [
-        row.group, f"{row.problems}{failed}", str(row.first), str(row.found), str(row.pair_first), str(row.pair_found),
-        f"{row.line_right} of {row.lines_judged}", f"{row.fix_named} of {row.fixes_judged}",
-        f"{row.stake_close} of {row.stakes_judged}", str(row.other_first), str(row.silent), str(row.false_on_fixed),
-        str(row.asked_on_fixed), str(row.machine_told),
-    ]  # fmt: skip
+        row.group,
+        f"{row.problems}{failed}",
+        *map(str, counts),
+        *(f"{right} of {all_of}" for right, all_of in judged),
+        *map(str, rest),
+    ]
 
 
 def _row(answer: Answer) -> str:

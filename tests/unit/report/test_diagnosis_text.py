@@ -65,6 +65,17 @@ def test_a_finding_says_how_sure_it_is_and_the_change() -> None:
     assert told[5:8] == ["   Call it less often. (confidence 80 %)", "     -a = 1", "     +a = 2"]
 
 
+@pytest.mark.parametrize(
+    ("of_runs", "told"),
+    [(False, "(confidence 80 %; nine in ten like it cost 1.00 s to 3.00 s)"), (True, "(confidence 80 %)")],
+)
+def test_what_such_causes_cost_is_told_of_one_run(of_runs: bool, told: str) -> None:
+    """Of several runs the interval is theirs."""
+    finding = replace(FINDING, confidence=0.8, interval_ns=(S, 3 * S), interval_of_runs=of_runs)
+
+    assert printed(finding)[5] == f"   Call it less often. {told}"
+
+
 def test_a_finding_that_is_not_sure_is_a_question() -> None:
     """It says what would tell."""
     told = printed(replace(FINDING, confidence=0.4))

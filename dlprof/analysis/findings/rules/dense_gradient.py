@@ -10,6 +10,7 @@ from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, SourceLine, Support
 from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
+from dlprof.schema.tree_paths import TreePath
 from dlprof.schema.vocabulary import Basis, Category, Direction, Ground
 
 TITLE = Title("All rows of a large embedding were updated in each step", "updating all rows of a large embedding")
@@ -25,8 +26,6 @@ _ADVICE = (
     "Have the gradient hold only the rows that were looked up, and an optimiser that updates only those; or make the "
     "table smaller (fewer words, hashing)."
 )
-_UPDATES = 0.25
-"""Of the time for making a gradient of all rows, what updating as many takes at least."""
 _TIMES_FORWARD = 8
 """Going back takes so many times what looking up took, where it goes through all rows."""
 _OWNERS = Query(
@@ -42,7 +41,7 @@ def look(case: Case) -> Iterator[Claim]:
         raise Abstain(f"the steps are not split: {case.tree.unsplit or 'there are none'}")
     weights = heavy_weights.largest(case)
     if weights is None:
-        yield from list(_by_conversions(case)) or _by_kernels(case)
+        yield from list(_by_conversions(case, case.steps)) or _by_kernels(case)
         return
     table = dense_rows.found(case, weights)
     if table is None:
@@ -65,22 +64,19 @@ def look(case: Case) -> Iterator[Claim]:
     )
 
 
-def _by_conversions(case: Case) -> Iterator[Claim]:
+def _by_conversions(case: Case, steps: TreePath) -> Iterator[Claim]:
     """An operator of the engine's that makes rows to a whole, before weights are updated as a whole."""
-    made = heavy_weights.of_operators(case, case.engine.densifying_operators)
-    updates = heavy_weights.updates(case)
-    if sum(updates.values()) < _UPDATES * sum(made.values()):
-        return  # sums over groups of rows are made for other ends, too
-    takes = heavy_weights.scaled(heavy_weights.added(made, updates), dense_rows.SAVED)
-    if not made or not dense_rows.is_much(case, takes):
+    kernels = dense_rows.by_conversions(case)
+    if kernels is None:
         return
+    pages = int(dense_rows.SAVED * new_pages.of_kernels_ns(case, kernels))
     yield Claim(
         Sentence(
             "Each step makes a gradient for all rows out of one that has only those looked up "
             f"({', '.join(case.engine.densifying_operators)}), and updates all of them; that takes"
         ),
-        takes,
-        [queries.operators()],
+        new_pages.beside_kernels(case, steps, kernels, pages),
+        [queries.operators(), *([new_pages.SAMPLES] if pages else [])],
         _ADVICE,
         case.code.written(r"\bconvert_to_tensor\(|\.assign_sub\(") or _line(case),
         basis=Basis.ESTIMATED,

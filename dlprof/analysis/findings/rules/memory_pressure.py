@@ -80,7 +80,10 @@ def _explained(case: Case, pages: NewPages) -> float:
     if not pages.waited_ns or case.steps is None or case.tree.unsplit is not None:
         return 0.0
     weights = heavy_weights.largest(case)
-    if weights is None or not (dense_rows.found(case, weights) or flattened_maps.found(case, weights)):
+    if weights is None:
+        kernels = dense_rows.by_conversions(case)
+        return new_pages.share_of_kernels(case, kernels) if kernels is not None else 0.0
+    if dense_rows.found(case, weights) is None and flattened_maps.found(case, weights) is None:
         return 0.0
     return new_pages.share_of(case, pages, weights)
 

@@ -237,7 +237,7 @@ def _in_script(case: Case, work: int) -> Iterator[Claim]:
         case.code.counting_note(line) + (chore.advice if chore else chores.advice(case, line, _WHOLE_ARRAYS)),
         line,
         support=case.code.support(SCRIPT, is_own, agree=share, part=sum(takes.values()) / work, usual=_SHARE_OF_SCRIPT),
-        fix=chore.fix if chore else None,
+        fix=chore.fix if chore else chores.leaner(case, line),
     )
 
 

@@ -98,3 +98,22 @@ def test_a_line_that_calls_python_is_told_what_is_usual(tmp_path: Path) -> None:
     made = case(tmp_path, ("f", "somewhere/lib.py", 3), source="total += f(a)", hits=200)
 
     assert chores.advice(made, LINE, "no loops") == "no loops"
+
+
+@pytest.mark.parametrize(
+    ("source", "better"),
+    [
+        ("rows = np.random.choice(len(data), 32, replace=False)", "np.random.default_rng().choice(n, k"),
+        ("rows = rng.permutation(len(data))[:32]", "np.random.default_rng().choice(n, k"),
+        ("seen = np.append(seen, row)", "gather the parts in a list"),
+        ("x = np.linalg.inv(a) @ b", "np.linalg.solve(a, b)"),
+        ("best = np.argsort(scores)[:10]", "np.argpartition(a, k)"),
+        ("total += (a @ a).sum()", None),
+    ],
+)
+def test_a_call_that_has_a_leaner_one_is_told_it(tmp_path: Path, source: str, better: str | None) -> None:
+    """Where it takes long each time."""
+    told = chores.leaner(case(tmp_path / "long", source=source, hits=200), LINE)
+
+    assert (told or "").startswith(better or "") and (told is None) == (better is None)
+    assert chores.leaner(case(tmp_path / "brief", source=source, hits=100_000), LINE) is None

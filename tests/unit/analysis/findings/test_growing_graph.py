@@ -31,7 +31,7 @@ def test_a_session_that_takes_its_graph_over_once_is_no_cause(tmp_path: Path) ->
     assert "retracing" not in slugs(diagnosed(tmp_path / "r", on("tensorflow1"), **quiet(**stood)))
 
 
-def made(hits: int, below: int) -> list[dict[str, Any]]:
+def made(hits: int | None, below: int | None) -> list[dict[str, Any]]:
     """Lines of a function that makes a session: it, and the one below."""
     row = {"file": "train.py", "function": "predict", "first_line": 24, "time_ns": 0, "how": "scaled"}
     source = "    with tf.compat.v1.Session(graph=graph) as sess:"
@@ -60,3 +60,19 @@ def test_one_session_may_run_for_long(tmp_path: Path) -> None:
     tables = quiet(**sampled((2, 8, RUNS)), **runs.window(KERNELS), lines=made(2, 1))
 
     assert "retracing" not in slugs(diagnosed(tmp_path / "r", on("tensorflow1"), **tables))
+
+
+@pytest.mark.parametrize(("calls", "told"), [(6, "at least 6 times"), (1, None)])
+def test_sessions_whose_line_was_not_counted_are_known_by_their_function_s_calls(
+    tmp_path: Path, calls: int, told: str | None
+) -> None:
+    """Counting was thinned: samples find its `return` six times, with its other line between; or once."""
+    each = 6 / calls
+    makes = [*FIT, ("predict", "train.py", 25), ("__init__", SESSION, 3)]
+    stood = [(2 + n * each, 2 + (n + 0.1) * each, makes) for n in range(calls)]
+    stood += [(2 + (n + 0.1) * each, 2 + (n + 1) * each, RUNS) for n in range(calls)]
+    tables = quiet(**sampled(*stood), **runs.window(KERNELS), lines=made(None, None))
+    found = diagnosed(tmp_path / "r", on("tensorflow1"), **tables)
+
+    assert [one.slug for one in found.findings if one.slug == "retracing"] == ["retracing"] * (told is not None)
+    assert told is None or told in pick(found, "retracing").claim

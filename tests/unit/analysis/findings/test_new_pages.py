@@ -84,3 +84,16 @@ def test_time_beside_kernels_is_for_memory_that_is_given_back(tmp_path: Path) ->
     beside = one.own(Tree.FIT_STEPS) - one.own(Tree.FIT_STEPS / StepPart.KERNELS)
     assert takes[leaf] == 2 * S
     assert sum(takes.values()) - 2 * S == pytest.approx(S * beside / (beside + 2 * S), rel=1e-6)
+
+
+@pytest.mark.parametrize(("ms", "share"), [((15, 5), 0.75), ((5, 15), 0.0)])
+def test_kernels_that_are_most_of_the_steps_touch_as_many_new_pages(
+    tmp_path: Path, ms: tuple[int, int], share: float
+) -> None:
+    """Three quarters of all kernels; of a quarter nothing is said."""
+    kernels = [{"op": op, "category": op, "layer": None, "direction": "forward", "ms": time}
+               for op, time in zip(("reduction", "matmul"), ms, strict=True)]  # fmt: skip
+    one = Case(runs.trained(tmp_path / "r", **{**quiet(), **runs.window(kernels)}))
+    leaf = Tree.FIT_STEPS / StepPart.KERNELS / "reduction"
+
+    assert new_pages.share_of_kernels(one, {leaf: one.own(leaf)}) == pytest.approx(share, rel=0.01)

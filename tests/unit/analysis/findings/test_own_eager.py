@@ -15,7 +15,7 @@ LOOP: list[Call] = [("<module>", "train.py", 50), ("step", "train.py", 34)]
 STARTS: list[Call] = [("_operator_mul", "jax/_src/numpy/array_methods.py", 9), ("multiply", "jax/_src/lax/lax.py", 7)]
 
 
-def looping(*calls: Call, hits: int = 500) -> Tables:
+def looping(*calls: Call, hits: int | None = 500) -> Tables:
     """4 s of the script in a loop, of which 3 stand in these frames below its line."""
     phases = [{"phase": "import", "parent": None, "dur_ns": 2 * S, "count": 1}, *runs.phases(script=6, teardown=2)]
     return quiet(
@@ -27,7 +27,7 @@ def looping(*calls: Call, hits: int = 500) -> Tables:
     )
 
 
-def line(number: int, hits: int) -> dict[str, Any]:
+def line(number: int, hits: int | None) -> dict[str, Any]:
     """A row of `lines`."""
     return {"file": "train.py", "function": "f", "first_line": 1, "line": number, "hits": hits, "time_ns": 0}
 
@@ -89,3 +89,18 @@ def test_what_a_script_does_around_a_training_of_keras_is_no_training(tmp_path: 
     fitted = {**looping(*STARTS), "steps": runs.steps(50, start_s=5), "spans": [runs.fit_span()]}
 
     assert "eager-execution" not in slugs(diagnosed(tmp_path / "r", on("jax"), **fitted))
+
+
+@pytest.mark.parametrize(("turns", "found"), [(5, True), (2, False)])
+def test_a_loop_whose_lines_were_not_counted_is_known_by_samples_that_find_it_again(
+    tmp_path: Path, turns: int, found: bool
+) -> None:
+    """Counting was thinned: line 34 is come to five times in 3 s, or twice, as where a network is built."""
+    tables = looping(*STARTS, hits=None)
+    each = 3 / turns
+    stood = [(2 + n * each, 2 + (n + 0.9) * each, [*LOOP, *STARTS]) for n in range(turns)]
+    other = [("<module>", "train.py", 50), ("step", "train.py", 33)]
+    between = [(2 + (n + 0.9) * each, 2 + (n + 1) * each, other) for n in range(turns)]
+    tables |= sampled(*stood, *between, (5, 8, LOOP[:1]))
+
+    assert ("eager-execution" in slugs(diagnosed(tmp_path / "r", on("jax"), **tables))) is found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec import structs
 from msgspec.structs import replace
 
 from tests.unit.trials.outside.cases import answer, problem, said
@@ -57,6 +58,21 @@ def test_a_time_at_stake_is_held_against_the_cost(stakes: tuple[int, int], close
     found = (said("io-bound", at_stake_ns=stakes[0]), said("checkpoint-heavy", at_stake_ns=stakes[1]))
 
     assert answer(*found, buggy_ns=90, fixed_ns=30).stake_close is close
+
+
+@pytest.mark.parametrize(
+    ("intervals", "holds"), [(((20, 40), (10, 20)), True), (((20, 30), (10, 20)), False), (((20, 40), None), None)]
+)
+def test_the_intervals_of_all_accepted_findings_are_held_against_the_cost(
+    intervals: tuple[tuple[int, int] | None, ...], holds: bool | None
+) -> None:
+    """Added: of 30 to 60 ns, the cost is 60; where one is not known, nothing is judged."""
+    found = [
+        structs.replace(said(slug, at_stake_ns=30), interval_ns=interval)
+        for slug, interval in zip(("io-bound", "checkpoint-heavy"), intervals, strict=True)
+    ]
+
+    assert answer(*found, buggy_ns=90, fixed_ns=30).interval_holds is holds
 
 
 def test_a_fix_that_saved_nothing_gives_no_cost_to_judge_by() -> None:

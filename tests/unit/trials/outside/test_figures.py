@@ -35,6 +35,8 @@ def test_the_figures_count_what_ran() -> None:
         fixes_judged=2,
         stake_close=1,
         stakes_judged=1,
+        interval_holds=0,
+        intervals_judged=0,
         other_first=2,
         silent=1,
         false_on_fixed=1,

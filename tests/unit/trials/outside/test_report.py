@@ -25,7 +25,7 @@ def test_the_table_counts_a_problem_that_failed() -> None:
     """And says why it did."""
     text = report.as_markdown(ANSWERS)
 
-    assert "| all | 4 (1 failed) | 1 | 2 | 1 | 1 | 1 of 2 | 1 of 2 | 1 of 1 | 2 | 1 | 1 | 0 |" in text
+    assert "| all | 4 (1 failed) | 1 | 2 | 1 | 1 | 1 of 2 | 1 of 2 | 1 of 1 | 0 of 0 | 2 | 1 | 1 | 0 |" in text
     assert "failed: buggy.py: the run ended with exit code 1" in text
 
 
