@@ -28,7 +28,7 @@ from dlprof.analysis.findings.finding import (
 from dlprof.analysis.findings.rule import Rule
 from dlprof.errors import DlprofError, UsageError
 from dlprof.schema.tree_paths import TreePath
-from dlprof.schema.vocabulary import Whole
+from dlprof.schema.vocabulary import Ground, Whole
 from dlprof.store import query as sql
 from dlprof.store.run import Run
 
@@ -160,7 +160,7 @@ def _granted(case: Case, rule: Rule, claim: Claim, left: _Left) -> Finding:
         claim=claim.sentence.tell(at_stake),
         at_stake_ns=at_stake.ns,
         share=at_stake.share,
-        interval_ns=_interval(case, taken) if case.pair else stakes.interval(ground, at_stake.ns, case.whole_ns),
+        interval_ns=_interval_of(case, rule, ground, taken),
         basis=claim.basis,
         file=file,
         line=line,
@@ -174,6 +174,15 @@ def _granted(case: Case, rule: Rule, claim: Claim, left: _Left) -> Finding:
         ground=ground,
         interval_of_runs=case.pair,
     )
+
+
+def _interval_of(case: Case, rule: Rule, ground: Ground, taken: Mapping[TreePath, int]) -> tuple[int, int] | None:
+    """That of a pair by its runs, of one run by what causes like it cost; of the machine no exam knows that."""
+    if case.pair:
+        return _interval(case, taken)
+    if rule.slug in OF_MACHINE:
+        return None
+    return stakes.interval(ground, sum(taken.values()), case.whole_ns)
 
 
 def _interval(case: Case, taken: Mapping[TreePath, int]) -> tuple[int, int] | None:

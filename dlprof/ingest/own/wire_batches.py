@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -62,8 +62,8 @@ class Batch:
     others: Sequence[int]
     _last: Numbers
     """The latest time that a record of this batch names, up to each record of the piece (ns)."""
-    _texts: Mapping[int, str]
-    """Texts that spans name, as far as they are known."""
+    _texts: _Texts
+    """Texts that spans name."""
     _begin_at: Numbers
     """Numbers, in the piece, of the records of `_begin`; likewise below."""
     _begin: Rows
@@ -97,10 +97,10 @@ class Batch:
             times[place] = found
         times[at[Record.STEP]] = step["end"]
         batch = cls(
-            np.flatnonzero(~together).tolist(), np.maximum.accumulate(times), texts.by_number, at[Record.BEGIN], begin,
+            np.flatnonzero(~together).tolist(), np.maximum.accumulate(times), texts, at[Record.BEGIN], begin,
             at[Record.END], end, at[Record.STEP], step, at[Record.DETAIL], facts,
         )  # fmt: skip
-        return batch if batch._is_sound(stream) and batch._knows_its_texts(texts) else None
+        return batch if batch._is_sound(stream) and batch._knows_its_texts() else None
 
     def last_before(self, number: int) -> int:
         """The latest time that a record of the batch names up to a record of the piece (ns); none: less than any."""
@@ -144,43 +144,54 @@ class Batch:
         times = (self._begin["time"], self._end["time"], self._step["begin"], self._step["end"])
         return all(earliest <= one.min() and one.max() < latest for one in times if len(one))
 
-    def _knows_its_texts(self, texts: _Texts) -> bool:
+    def _knows_its_texts(self) -> bool:
         """Whether the texts of spans were told before them, and epochs have numbers."""
-        begin, at = self._begin, self._begin_at
+        begin, at, texts = self._begin, self._begin_at, self._texts
         for column in ("kind", "name", "file"):
             used, first = np.unique(begin[column], return_index=True)
             told = [texts.told_at.get(number, -1) for number in used.tolist()]
             if (np.array(told, np.int64) >= at[first]).any():
                 return False
-            if column == "kind" and not all(number in texts.by_number for number in used.tolist()):
-                return False
-        epochs = [number for number, text in texts.by_number.items() if text == wire.SpanKind.EPOCH]
+        kinds = np.unique(begin["kind"]).tolist()
+        if any(texts.get(kind) is None for kind in kinds):
+            return False
+        epochs = [kind for kind in kinds if texts.get(kind) == wire.SpanKind.EPOCH]
         names = np.unique(begin["name"][np.isin(begin["kind"], epochs)])
-        return all(_is_number(texts.by_number.get(name, "")) for name in names.tolist())
+        return all(_is_number(texts.get(name) or "") for name in names.tolist())
 
 
 @dataclass(frozen=True)
 class _Texts:
-    """Texts by their numbers, with those of a piece, and which record of it told those (its number)."""
+    """Texts by their numbers.
 
-    by_number: Mapping[int, str]
+    Attributes:
+        before: Those that were told before a piece: there may be very many, so they are not copied.
+        told: Those that it tells.
+        told_at: Which record of it told them, by its number.
+    """
+
+    before: Mapping[int, str]
+    told: Mapping[int, str]
     told_at: Mapping[int, int]
+
+    def get(self, number: int) -> str | None:
+        """A text; None: it is not known."""
+        return self.told[number] if number in self.told else self.before.get(number)
 
 
 def _texts(stream: Stream, piece: Piece, kinds: Numbers) -> _Texts | None:
     """The texts up to the end of a piece; None: one is damaged, or replaces another."""
-    found, told_at = stream.strings, {}
-    new = {}
+    before, told, told_at = stream.strings, {}, {}
     for number in np.flatnonzero(kinds == Record.STRING).tolist():
         payload = piece.payload(number)
         if len(payload) < wire.STRING_HEAD.size:
             return None
         (text,) = wire.STRING_HEAD.unpack_from(payload)
-        if text in found or text in new:
+        if text in before or text in told:
             return None
-        new[text] = bytes(payload[wire.STRING_HEAD.size :]).decode("utf-8", "replace")
+        told[text] = bytes(payload[wire.STRING_HEAD.size :]).decode("utf-8", "replace")
         told_at[text] = number
-    return _Texts({**found, **new} if new else found, told_at)
+    return _Texts(before, told, told_at)
 
 
 def _facts(piece: Piece, numbers: Numbers) -> list[tuple[int, Mapping[str, Any]]] | None:
@@ -223,7 +234,7 @@ def _is_number(text: str) -> bool:
         return False
 
 
-def _codes(column: Rows, texts: Mapping[int, str], number_of: Any) -> Numbers:
+def _codes(column: Rows, texts: _Texts, number_of: Callable[[str], int]) -> Numbers:
     """Numbers of texts in a log, for numbers of texts in the stream; one that it does not know is the empty text."""
     used, place = np.unique(column, return_inverse=True)
-    return np.array([number_of(texts.get(number, "")) for number in used.tolist()], np.int64)[place]
+    return np.array([number_of(texts.get(number) or "") for number in used.tolist()], np.int64)[place]
