@@ -149,6 +149,8 @@ class EngineSpec(Struct, frozen=True):
     """Functions that take new operations over into a graph that runs already."""
     densifying_operators: tuple[str, ...] = ()
     """Operators that make a gradient of all rows out of one that has only the rows which were looked up."""
+    array_making_updates: tuple[str, ...] = ()
+    """Operators that make a new array of results where an update of weights goes operator by operator."""
     session_files: tuple[str, ...] = ()
     """Beginnings of the names of files whose sessions run its graphs: each session makes a graph ready for itself."""
     waiting_functions: tuple[str, ...] = ()

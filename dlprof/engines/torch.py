@@ -7,6 +7,9 @@ from dlprof.schema.vocabulary import MemoryKind
 # the exam.
 _KEPT_STACKS = PythonCost(("<python>/traceback", "<python>/linecache"), 2)
 
+# Those that work in place end with an underscore, and make none.
+_MAKING = ("add", "addcdiv", "addcmul", "div", "lerp", "mul", "pow", "sqrt", "sub")
+
 SPEC = EngineSpec(
     name="torch",
     title="PyTorch",
@@ -20,6 +23,7 @@ SPEC = EngineSpec(
     backward_functions=("_engine_run_backward",),
     gradients_at_once="gradients = torch.autograd.grad(loss, list(model.parameters())), or loss.backward()",
     starts_operators=True,
+    array_making_updates=tuple(f"aten::{name}" for name in _MAKING),
     waiting_functions=("item", "tolist", "cpu", "synchronize"),
     threads_in_step=True,
     switches=(

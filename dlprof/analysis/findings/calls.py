@@ -89,15 +89,17 @@ class Calls:
 
     def inside_fit(self, *kinds: SpanKind) -> list[Call]:
         """Those of some kinds that began while a `fit` ran."""
-        return list(compress(self.of(*kinds), self._in_fit(kinds)))
+        calls = self.of(*kinds)
+        return list(compress(calls, self._are_in_fit(calls)))
 
     def outside_fit(self, *kinds: SpanKind) -> list[Call]:
         """The others of some kinds."""
-        return list(compress(self.of(*kinds), ~self._in_fit(kinds)))
+        calls = self.of(*kinds)
+        return list(compress(calls, ~self._are_in_fit(calls)))
 
-    def _in_fit(self, kinds: Iterable[SpanKind]) -> Truths:
+    def _are_in_fit(self, calls: Iterable[Call]) -> Truths:
         fits = Stretches.of(call.interval for call in self.of(SpanKind.FIT))
-        return fits.hold(np.array([call.begin_ns for call in self.of(*kinds)], np.int64))
+        return fits.hold(np.array([call.begin_ns for call in calls], np.int64))
 
     def _read(self, kinds: Collection[str]) -> None:
         """Read those of some kinds, which were not asked for before."""

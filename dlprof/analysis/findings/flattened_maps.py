@@ -65,16 +65,14 @@ def _positions(case: Case, weights: Weights) -> int | None:
     """How many positions of maps are flattened into the layer; None: it is not given maps, as far as is known."""
     if len(weights.shape) != 2:
         return None
-    flattened = [row for row in case.run.rows("layers") if row["class"] == "Flatten" and row["inputs"]]
-    for row in flattened:
+    layers = case.run.rows("layers")
+    for row in (one for one in layers if one["class"] == "Flatten" and one["inputs"]):
         lengths = row["inputs"][0].split("x")[1:]
         given = [int(one) for one in lengths if one.isdigit()]
         whole = math.prod(given)
         if len(given) == len(lengths) >= 3 and whole in weights.shape and whole >= _FEATURES:
             return whole // _channels(case, given)
-    if flattened or case.run.rows("layers"):
-        return None
-    return _of_convolutions(case, weights)
+    return None if layers else _of_convolutions(case, weights)
 
 
 def _of_convolutions(case: Case, weights: Weights) -> int | None:

@@ -128,7 +128,7 @@ def _times(case: Case, made: Mapping[str, Any], rows: Sequence[Mapping[str, Any]
     """
     if made["hits"] is None:
         return max(_seen(case, made), _calls_seen(case, made, rows))
-    count = made["hits"] or 0
+    count = int(made["hits"])
     below = [row for row in rows if row["file"] == made["file"] and row["line"] == made["line"] + 1]
     if not made["source"].lstrip().startswith("with ") or not below:
         return int(count)

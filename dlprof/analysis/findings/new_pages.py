@@ -30,12 +30,6 @@ _EXPLAINED = 0.5
 """An array that is made anew in each step explains new pages where it has this share of them at least."""
 
 
-_MAKING = frozenset(
-    f"aten::{name}" for name in ("add", "addcdiv", "addcmul", "div", "lerp", "mul", "pow", "sqrt", "sub")
-)
-"""Operators of an update that make a new array; those that work in place end with `_`."""
-
-
 @dataclass(frozen=True)
 class NewPages:
     """Page faults while a run trained.
@@ -109,12 +103,12 @@ def share_of(case: Case, pages: NewPages, weights: Weights) -> float:
 
 
 def _made_by_update(case: Case) -> int:
-    """Arrays that the update of one array of weights makes, where operators tell that: those of PyTorch."""
+    """Arrays that the update of one array of weights makes, where its operators tell that."""
     updated, steps = len(heavy_weights.shapes(case)), case.kernels.window_steps
     if not updated or not steps:
         return 0
     rows = (row for row in case.kernels.operators.rows if row.direction == Direction.UPDATE)
-    making = (row.count for row in rows if row.op is not None and row.op in _MAKING)
+    making = (row.count for row in rows if row.op in case.engine.array_making_updates)
     return sum(round(count / steps / updated) for count in making)
 
 

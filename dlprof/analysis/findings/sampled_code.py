@@ -43,7 +43,6 @@ _SMALL_TAX = 0.02
 """Share of the wall time that counting lines may cost without being worth a word."""
 _COUNTING_IS_CHEAP = (3, 12)
 """From this Python on, counting lines does not slow down what is not counted."""
-
 _SEEN_ANEW = 5
 """A line to which samples, far apart as they are, find the main thread come so often is in a loop."""
 

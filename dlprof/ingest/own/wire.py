@@ -13,11 +13,11 @@ from dlprof_probes.wire import Record
 
 from dlprof import safe_files
 from dlprof.ingest.artifact import Health, NothingRecordedError
-from dlprof.ingest.own import datasets, held_objects, loader_passes, model_memory, wire_batches
+from dlprof.ingest.own import datasets, held_objects, loader_passes, model_memory
 from dlprof.ingest.own.step_log import StepLog
 from dlprof.ingest.own.syncs import Sync
 from dlprof.ingest.own.wire_batches import Batch
-from dlprof.ingest.own.wire_records import Piece, pieces, records
+from dlprof.ingest.own.wire_records import Piece, json_object, pieces, records, text
 from dlprof.ingest.own.wire_stream import LEAP_NS, Bounds, Stream
 
 _PIECE = 1 << 20
@@ -123,11 +123,11 @@ def _fields(kind: int, payload: memoryview) -> dict[str, Any]:
     if kind in _OBJECTS:
         return {"value": json.loads(bytes(payload))}
     if kind == Record.STRING:
-        return {"number": wire.STRING_HEAD.unpack_from(payload)[0], "text": _text(payload[wire.STRING_HEAD.size :])}
+        return {"number": wire.STRING_HEAD.unpack_from(payload)[0], "text": text(payload[wire.STRING_HEAD.size :])}
     if kind == Record.DETAIL:
         return {"span": wire.STRING_HEAD.unpack_from(payload)[0], "value": json.loads(bytes(payload[4:]))}
     if kind == Record.THREAD:
-        return {"thread": wire.THREAD_HEAD.unpack_from(payload)[0], "name": _text(payload[8:])}
+        return {"thread": wire.THREAD_HEAD.unpack_from(payload)[0], "name": text(payload[8:])}
     return {"bytes": len(payload)}
 
 
@@ -152,12 +152,8 @@ _LAYOUTS: dict[int, tuple[Callable[[memoryview], tuple[Any, ...]], tuple[str, ..
 }  # fmt: skip
 
 
-def _text(payload: memoryview) -> str:
-    return bytes(payload).decode("utf-8", "replace")
-
-
 def _read_meta(stream: Stream, payload: memoryview) -> None:
-    facts = wire_batches.json_object(payload)
+    facts = json_object(payload)
     for name in ("pid", "main_thread", "boot_ns"):
         if name in facts and not isinstance(facts[name], int):
             raise TypeError(f"{name} is no number")
@@ -178,7 +174,7 @@ def _whole(*numbers: int, below: int = _INT32) -> None:
 
 def _read_string(stream: Stream, payload: memoryview) -> None:
     (number,) = wire.STRING_HEAD.unpack_from(payload)
-    stream.strings[number] = _text(payload[wire.STRING_HEAD.size :])
+    stream.strings[number] = text(payload[wire.STRING_HEAD.size :])
 
 
 def _read_begin(stream: Stream, payload: memoryview) -> None:
@@ -200,7 +196,7 @@ def _read_end(stream: Stream, payload: memoryview) -> None:
 
 def _read_detail(stream: Stream, payload: memoryview) -> None:
     (number,) = wire.STRING_HEAD.unpack_from(payload)
-    stream.spans.add_facts(number, wire_batches.json_object(payload[wire.STRING_HEAD.size :]))
+    stream.spans.add_facts(number, json_object(payload[wire.STRING_HEAD.size :]))
 
 
 def _read_step(stream: Stream, payload: memoryview) -> None:
@@ -233,23 +229,23 @@ def _read_gc(stream: Stream, payload: memoryview) -> None:
 
 def _read_thread(stream: Stream, payload: memoryview) -> None:
     (number,) = wire.THREAD_HEAD.unpack_from(payload)
-    stream.threads[number] = _text(payload[wire.THREAD_HEAD.size :])
+    stream.threads[number] = text(payload[wire.THREAD_HEAD.size :])
 
 
 def _read_note(stream: Stream, payload: memoryview) -> None:
-    note = wire_batches.json_object(payload)
+    note = json_object(payload)
     stream.notes.append(Health(str(note["slug"]), str(note["severity"]), str(note["message"])))
 
 
 def _read_probe(stream: Stream, payload: memoryview) -> None:
-    told = wire_batches.json_object(payload)
+    told = json_object(payload)
     if not isinstance(told["name"], str):
         raise TypeError("a probe without a name")
     stream.probes.append(told)
 
 
 def _read_child(stream: Stream, payload: memoryview) -> None:
-    told = wire_batches.json_object(payload)
+    told = json_object(payload)
     pid = told["pid"]
     if not isinstance(pid, int):
         raise TypeError("a process without a number")
@@ -319,7 +315,7 @@ def _read_collective(stream: Stream, payload: memoryview) -> None:
 
 
 def _read_trailer(stream: Stream, payload: memoryview) -> None:
-    _time(stream, int(wire_batches.json_object(payload)["time_ns"]))
+    _time(stream, int(json_object(payload)["time_ns"]))
     stream.complete = True
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,7 +13,7 @@ from dlprof_probes import wire
 from dlprof_probes.wire import Record
 
 from dlprof.ingest.own.step_log import RECORD
-from dlprof.ingest.own.wire_records import Piece
+from dlprof.ingest.own.wire_records import Piece, json_object, text
 from dlprof.ingest.own.wire_stream import LEAP_NS, Stream
 
 _BEGIN = np.dtype(
@@ -33,19 +32,6 @@ _NO_TIME = -(1 << 62)
 _INT32, _INT64 = 1 << 31, 1 << 63
 Numbers = npt.NDArray[np.int64]
 Rows = npt.NDArray[Any]
-
-
-def json_object(payload: bytes | memoryview) -> dict[str, Any]:
-    """The JSON object in a record.
-
-    Raises:
-        ValueError: It is no JSON.
-        TypeError: It is no object.
-    """
-    value = json.loads(bytes(payload))
-    if not isinstance(value, dict):
-        raise TypeError("no object")
-    return value
 
 
 _known_object = lru_cache(1024)(json_object)
@@ -186,11 +172,11 @@ def _texts(stream: Stream, piece: Piece, kinds: Numbers) -> _Texts | None:
         payload = piece.payload(number)
         if len(payload) < wire.STRING_HEAD.size:
             return None
-        (text,) = wire.STRING_HEAD.unpack_from(payload)
-        if text in before or text in told:
+        (name,) = wire.STRING_HEAD.unpack_from(payload)
+        if name in before or name in told:
             return None
-        told[text] = bytes(payload[wire.STRING_HEAD.size :]).decode("utf-8", "replace")
-        told_at[text] = number
+        told[name] = text(payload[wire.STRING_HEAD.size :])
+        told_at[name] = number
     return _Texts(before, told, told_at)
 
 

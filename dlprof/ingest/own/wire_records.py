@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -51,6 +52,24 @@ class Piece:
             return None
         each = np.frombuffer(self.view, np.uint8)[first[:, None] + np.arange(layout.itemsize)]
         return np.ascontiguousarray(each).view(layout).ravel()
+
+
+def json_object(payload: bytes | memoryview) -> dict[str, Any]:
+    """The JSON object in a record.
+
+    Raises:
+        ValueError: It is no JSON.
+        TypeError: It is no object.
+    """
+    value = json.loads(bytes(payload))
+    if not isinstance(value, dict):
+        raise TypeError("no object")
+    return value
+
+
+def text(payload: memoryview) -> str:
+    """The text in a record; what is no UTF-8 is replaced."""
+    return bytes(payload).decode("utf-8", "replace")
 
 
 def records(path: Path) -> Iterator[tuple[int, int, memoryview]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ from dlprof.schema.vocabulary import Ground
 from tests.unit.analysis.findings.cases import pick
 from tests.unit.analysis.findings.rules import test_input_bound
 from tests.unit.runs import S
+
+EXAM = Path(__file__).parents[4] / "docs" / "exam.md"
 
 
 def test_the_interval_is_that_of_its_like(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -39,3 +42,11 @@ def test_each_kind_of_evidence_has_one_around_what_was_told(ground: Ground) -> N
     low, high = stakes.RATIOS[ground]
 
     assert 0 <= low < 1 < high
+
+
+def test_the_manual_has_the_figures_that_are_used() -> None:
+    """A row for each kind, or for two of them."""
+    rows = re.findall(r"^\| ([a-z, ]+) \| \d+ \| ([\d.]+) to ([\d.]+)", EXAM.read_text(encoding="utf-8"), re.MULTILINE)
+    told = {Ground(kind): (float(low), float(high)) for kinds, low, high in rows for kind in kinds.split(", ")}
+
+    assert told == stakes.RATIOS
