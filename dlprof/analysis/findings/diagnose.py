@@ -38,6 +38,8 @@ BRIEF_S = 2.0
 """Seconds of CPU time after which `brief` asks no further rule."""
 OF_MACHINE = frozenset({"cpu-contention", "cpu-throttled", "gpu-throttled"})
 """Rules on what the machine does beside the script: they take time, and are no other story of it."""
+NOT_OF_SCRIPT = OF_MACHINE | {"profiler-overhead"}
+"""These, and what measuring costs: no exam of scripts knows either."""
 NO_TIME = "it was not asked, because the rules before it took long: dlprof diagnose asks all"
 Granted = tuple[Finding, Sequence[Query]]
 """A finding, and what shows it."""
@@ -177,10 +179,10 @@ def _granted(case: Case, rule: Rule, claim: Claim, left: _Left) -> Finding:
 
 
 def _interval_of(case: Case, rule: Rule, ground: Ground, taken: Mapping[TreePath, int]) -> tuple[int, int] | None:
-    """That of a pair by its runs, of one run by what causes like it cost; of the machine no exam knows that."""
+    """That of a pair by its runs, of one run by what causes like it cost; none of what is not the script's."""
     if case.pair:
         return _interval(case, taken)
-    if rule.slug in OF_MACHINE:
+    if rule.slug in NOT_OF_SCRIPT:
         return None
     return stakes.interval(ground, sum(taken.values()), case.whole_ns)
 

@@ -15,9 +15,6 @@ FALSE_SHARE = 0.05
 """A finding above this share of the wall time on the fixed script is a false one."""
 SILENT_SHARE = 0.03
 """Where no finding has this share of the wall time, nothing was said."""
-OF_MACHINE = diagnose.OF_MACHINE | {"profiler-overhead"}
-"""What a problem's truth cannot know: other programs on the machine, and what measuring costs there. True or not, that
-is no story of the script, and takes no rank."""
 CLOSE = 0.2
 """A time at stake is right when it misses the cost by no more than this share of it."""
 
@@ -202,7 +199,8 @@ class Answer(Struct, frozen=True):
 
 
 def _of_script(said: Sequence[Said], truth: Truth) -> tuple[Said, ...]:
-    return tuple(one for one in said if one.slug in truth.accept or one.slug not in OF_MACHINE)
+    """Those that are a story of the script: what a truth cannot know, true or not, takes no rank."""
+    return tuple(one for one in said if one.slug in truth.accept or one.slug not in diagnose.NOT_OF_SCRIPT)
 
 
 def _rank(said: Sequence[Said], truth: Truth) -> int | None:
