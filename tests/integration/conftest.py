@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from tests.integration.backends import impossible
+
 _FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -25,6 +27,15 @@ def waiting_threads_sleep() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OMP_WAIT_POLICY", "passive")
         yield
+
+
+@pytest.fixture(autouse=True)
+def _possible(request: pytest.FixtureRequest) -> None:
+    """Skip, and say why, where the backend of a test cannot be had."""
+    backend = getattr(request.node, "callspec", None) and request.node.callspec.params.get("backend")
+    reason = impossible(backend) if backend else None
+    if reason:
+        pytest.skip(reason)
 
 
 @pytest.fixture(scope="module")

@@ -51,7 +51,7 @@ MANY = """
         subprocess.run(["true"], check=True)
     with open(sys.argv[1], "w") as out:
         print(before, sampler(), file=out)
-    print("over")
+    print("over", flush=True)  # what is not written yet is lost where another program takes its place
     os.execv("/bin/sh", ["sh", "-c", "echo replaced; exit 6"])
 """
 

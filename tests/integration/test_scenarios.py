@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +10,9 @@ import numpy as np
 import pytest
 
 from dlprof.backends import registry
-from dlprof.errors import UnavailableError
 from dlprof.launch import environments
 from tests.integration import runner
+from tests.integration.backends import impossible
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 LSTM = ("--samples", "128", "--tokens", "20", "--words", "500", "--embedding", "16", "--units", "16", "--epochs", "2")
@@ -59,28 +58,6 @@ ENV = {"OMP_NUM_THREADS": "1"}
 """With more threads than free cores, CNTK gets many times slower."""
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(900)]
-
-
-def impossible(backend: str) -> str | None:
-    """Why a backend cannot be had on this machine, if so: it wants a compiler, or a Python of its time."""
-    if backend in ("theano", "native-theano", "native-lasagne") and shutil.which("g++") is None:
-        return "Theano wants g++, and there is none: without it, it interprets its graphs"
-    if backend in ("cntk", "native-cntk") and not (shutil.which("cc") or shutil.which("gcc")):
-        return "CNTK wants a C compiler, and there is none"
-    try:
-        environments.interpreter_for(registry.get(backend))
-    except UnavailableError as error:
-        return f"{error.message} {error.hint}"
-    return None
-
-
-@pytest.fixture(autouse=True)
-def _possible(request: pytest.FixtureRequest) -> None:
-    """Skip, and say why, where a backend cannot be had."""
-    backend = getattr(request.node, "callspec", None) and request.node.callspec.params.get("backend")
-    reason = impossible(backend) if backend else None
-    if reason:
-        pytest.skip(reason)
 
 
 def scenario(folder: Path, backend: str, name: str, *arguments: str) -> runner.Result:
