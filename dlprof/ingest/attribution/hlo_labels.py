@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from dlprof.ingest.attribution import hlo_gradients, paths
 from dlprof.ingest.attribution.hlo_graph import HloGraph, product
@@ -44,6 +44,8 @@ class HloLabels:
         self._programs = programs
         self._model = model
         self._graphs: dict[str, HloGraph] = {}
+        self._owned: dict[int, Label] = {}  # by the instruction's identity; the programs keep it alive
+        self._known: dict[tuple[str, str], Label] = {}
 
     def label(self, scope: HloInstruction) -> tuple[Label, str]:
         """Label and operator of an instruction."""
@@ -82,24 +84,42 @@ class HloLabels:
         return own if own.direction else Label(PseudoLayer.XLA, None)
 
     def _nearest(self, start: Instruction, side: Callable[[Instruction], list[Instruction]]) -> Label:
-        """The owner of the nearest instruction on one side that has one, by its own name."""
-        seen, ring = {start.name}, [start]
+        """The owner of the nearest instruction on one side that has one, by its own name.
+
+        It has a vote for each way on which it is reached. These are counted, not gone: in a loop that was unrolled they
+        are a power of its length.
+        """
+        seen, ring = {start.name}, {start.name: (start, 1)}
         for _ in range(_RINGS):
-            ring = [i for inner in ring for i in side(inner) if i.name not in seen and i.opcode != "parameter"]
-            seen.update(i.name for i in ring)
-            votes = Counter(label for label in map(self._own, ring) if label.layer is not None)
+            ring = _next_ring(ring, seen, side)
+            seen.update(ring)
+            votes = Counter[Label]()
+            for instruction, ways in ring.values():
+                label = self._own(instruction)
+                if label.layer is not None:
+                    votes[label] += ways
             if votes:
                 return votes.most_common(1)[0][0]
         return NOBODY
 
     def _own(self, instruction: Instruction) -> Label:
         """What an instruction's own name, or those of what was fused into it, tell."""
+        if id(instruction) not in self._owned:
+            self._owned[id(instruction)] = self._own_anew(instruction)
+        return self._owned[id(instruction)]
+
+    def _own_anew(self, instruction: Instruction) -> Label:
         label = self._of_path(instruction.op_name, instruction.source_file)
         if label.layer is not None or not instruction.inside:
             return label
         return self._majority(instruction) or label
 
     def _of_path(self, path: str, source: str) -> Label:
+        if (path, source) not in self._known:
+            self._known[path, source] = self._of_path_anew(path, source)
+        return self._known[path, source]
+
+    def _of_path_anew(self, path: str, source: str) -> Label:
         if not path:
             return NOBODY
         label = paths.label(path, self._model)
@@ -114,6 +134,21 @@ class HloLabels:
     def _majority(self, instruction: Instruction) -> Label | None:
         votes = Counter(self._of_path(path, "") for path, opcode in instruction.inside if opcode not in _INSERTED)
         return next((label for label, _ in votes.most_common() if label.layer is not None), None)
+
+
+_Ring = dict[str, tuple[Instruction, int]]
+"""Instructions that are as far from one, by name, each with the number of ways on which it is reached."""
+
+
+def _next_ring(ring: _Ring, seen: Collection[str], side: Callable[[Instruction], list[Instruction]]) -> _Ring:
+    """Those that are one further."""
+    found: _Ring = {}
+    for inner, ways in ring.values():
+        for one in side(inner):
+            if one.name not in seen and one.opcode != "parameter":
+                before = found[one.name][1] if one.name in found else 0
+                found[one.name] = (one, before + ways)
+    return found
 
 
 def _operator(instruction: Instruction) -> str:

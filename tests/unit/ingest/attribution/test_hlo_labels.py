@@ -59,3 +59,35 @@ def test_instructions_that_xla_inserted_belong_to_their_neighbours() -> None:
         ("scatter.4", ("dense_2", "backward"), "scatter"),
         ("copy.5", ("(xla)", None), "copy"),
     ]
+
+
+def test_an_owner_is_found_across_more_ways_than_could_be_gone() -> None:
+    """False before, by minutes: layers of 60 of which each takes all of the one before, as in a loop that was unrolled."""
+    wide, rings = 60, 4
+    numbers = [range(ring * wide + 1, (ring + 1) * wide + 1) for ring in range(rings)]
+    made = [
+        instruction(f"fusion.{number}", "fusion", "", number, tuple(numbers[ring - 1]) if ring else ())
+        for ring in range(rings)
+        for number in numbers[ring]
+    ]
+    last = rings * wide + 1
+    user = instruction("dot.1", "dot", "jit(f)/jvp(dense_1)/dot_general", last, tuple(numbers[-1]))
+
+    found = labelled(ran(*made, user))
+
+    assert {owner for name, owner, _ in found if name.startswith("fusion")} == {("dense_1", "forward")}
+
+
+def test_the_neighbour_that_is_reached_on_most_ways_owns_what_xla_made() -> None:
+    """Two ways lead to one layer, one to another that comes first."""
+    found = labelled(
+        ran(
+            instruction("fusion.1", "fusion", "", 1, ()),
+            instruction("fusion.2", "fusion", "", 2, (1,)),
+            instruction("fusion.3", "fusion", "", 3, (1,)),
+            instruction("dot.4", "dot", "jit(f)/jvp(dense_1)/dot_general", 4, (2,)),
+            instruction("dot.5", "dot", "jit(f)/jvp(dense_2)/dot_general", 5, (2, 3)),
+        )
+    )
+
+    assert found[0] == ("fusion.1", ("dense_2", "forward"), "fusion")
