@@ -24,7 +24,9 @@ def integers(column: pa.ChunkedArray, missing: int = 0) -> Integers:
         column: Any column of integers or truths.
         missing: Stands for null.
     """
-    whole = pc.fill_null(pc.cast(column, pa.int64()), pa.scalar(missing, pa.int64()))
+    whole = column if column.type == pa.int64() else pc.cast(column, pa.int64())
+    if whole.null_count:
+        whole = pc.fill_null(whole, pa.scalar(missing, pa.int64()))
     return np.asarray(whole.to_numpy(), np.int64)
 
 

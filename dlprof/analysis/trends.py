@@ -190,11 +190,17 @@ def _step_times(run: Run) -> _Samples | str:
         return "no plain step was seen"
     order = np.argsort(time, kind="stable")
     # Of medians: a short batch at the end of an epoch is no step that is faster than all before.
-    parts = np.array_split(order, min(_PARTS, len(order)))
+    parts = _alike(order, min(_PARTS, len(order)))
     dur = np.concatenate(durs)
-    return _Samples(
-        np.array([time[part[-1]] for part in parts]), np.array([np.median(dur[part]) for part in parts]), _OFTEN
-    )
+    medians = [np.median(dur[rows], axis=1) for rows in parts]
+    return _Samples(np.concatenate([time[rows[:, -1]] for rows in parts]), np.concatenate(medians), _OFTEN)
+
+
+def _alike(order: Integers, parts: int) -> tuple[Integers, Integers]:
+    """As many parts of about the same size: those that are longer by one as rows, then the others."""
+    size, longer = divmod(len(order), parts)
+    cut = longer * (size + 1)
+    return order[:cut].reshape(longer, size + 1), order[cut:].reshape(parts - longer, size)
 
 
 def _graphs(run: Run, steps: Steps) -> _Samples | str:

@@ -119,8 +119,9 @@ class Run:
             KeyError: The schema knows no such table.
             BadDataError: The file is damaged or of a newer dlprof.
         """
-        if name in self._tables or self._adds_to(name):
-            return int(self.table(name).num_rows)
+        whole = self._whole(name)
+        if whole is not None:
+            return int(whole.num_rows)
         with self._opened(name) as file:
             return int(file.metadata.num_rows) if file else 0
 
@@ -160,13 +161,12 @@ class Run:
             BadDataError: The file is damaged or of a newer dlprof.
         """
         names = list(columns or TABLES[name].names)
-        if self._adds_to(name) or name in self._tables:
-            yield self.table(name, names)
+        whole = self._whole(name)
+        if whole is not None:
+            if whole.num_rows:
+                yield whole.select(names)
             return
         with self._opened(name) as file:
-            if file is not None and _is_small(file):
-                yield self._kept(name, file).select(names)
-                return
             for batch in file.iter_batches(columns=conform.known(file, names)) if file else ():
                 yield conform.conformed(name, pa.Table.from_batches([batch]), names)
 
@@ -205,8 +205,10 @@ class Run:
             KeyError: The schema knows no such table.
             BadDataError: The file is damaged or of a newer dlprof.
         """
+        found = [piece.filter(keep(piece)) for piece in self.pieces(name, columns)]
+        if len(found) == 1:
+            return found[0]
         none = TABLES[name].empty_table().select(list(columns))
-        found = (piece.filter(keep(piece)) for piece in self.pieces(name, columns))
         return pa.concat_tables([none, *found]).unify_dictionaries()
 
     def once(self, name: str, make: Callable[[Run], T]) -> T:
@@ -228,9 +230,15 @@ class Run:
                 return _read_columns(name, file, schema.names), True
             return _read_columns(name, file, columns), False
 
-    def _kept(self, name: str, file: pq.ParquetFile) -> pa.Table:
-        table = self._tables[name] = _read_columns(name, file, TABLES[name].names)
-        return table
+    def _whole(self, name: str) -> pa.Table | None:
+        """A table that is kept, or is from now on, because it is small or was not written; None: it is large."""
+        if name not in self._tables and not self._adds_to(name):
+            with self._opened(name) as file:
+                if file is not None and not _is_small(file):
+                    return None
+                names = TABLES[name].names
+                self._tables[name] = TABLES[name].empty_table() if file is None else _read_columns(name, file, names)
+        return self.table(name)
 
     @contextlib.contextmanager
     def _opened(self, name: str) -> Iterator[pq.ParquetFile | None]:
