@@ -14,6 +14,10 @@ _ROOT = "Root"
 """What the engine puts around a pipeline."""
 _KEEPS = "Cache"
 """In the names of stages that keep what they have read."""
+_DROPS = ("Shard", "Filter")
+"""In the names of stages that let only some elements through."""
+_LEAST_DROPPED = 0.3
+"""Of the elements that were made: less may be those that were on their way when the window began or ended."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +100,34 @@ class InputGraph:
                 if _KEEPS in stage.name and stage.line:
                     return stage
         return None
+
+    @property
+    def dropped_behind(self) -> Dropping | None:
+        """The stage that lets only some of what the slowest one makes through; None: none does, or few are dropped."""
+        if self.slowest is None:
+            return None
+        made = next((one.elements for one in self.stages if one.parent == self.slowest), 0)
+        place = self.stages[self.slowest].parent
+        while place is not None and self.stages[place].batch_size is None:
+            stage = self.stages[place]
+            dropped = 1 - stage.elements / made if stage.elements and made else 0.0
+            if any(word in stage.name for word in _DROPS) and stage.line and dropped >= _LEAST_DROPPED:
+                return Dropping(stage, dropped)
+            place = stage.parent
+        return None
+
+
+@dataclass(frozen=True)
+class Dropping:
+    """A stage that drops what was made for it.
+
+    Attributes:
+        stage: The stage.
+        share: Of the elements that were made, how many it drops: 0 to 1.
+    """
+
+    stage: GraphStage
+    share: float
 
 
 def of_run(run: Run) -> tuple[InputGraph, ...]:

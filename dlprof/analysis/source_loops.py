@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_JOINS = frozenset({"append", "cat", "concat", "concatenate", "hstack", "len", "print", "stack", "vstack"})
+"""Functions that put what was computed beside what was there: they need it, what is computed does not."""
 
 
 def around(texts: Sequence[str]) -> dict[int, int]:
@@ -19,6 +21,62 @@ def around(texts: Sequence[str]) -> dict[int, int]:
     except (SyntaxError, ValueError):
         return {}
     return dict(_lines(tree, None))
+
+
+def is_recurrence(texts: Sequence[str], line: int) -> bool:
+    """Whether the loop that begins at a line computes something out of what it had computed the time before.
+
+    `h = cell(x[t], h)` is one; sums, and lists that become longer, are none. False where no loop begins there.
+    """
+    loop = _loop_at(texts, line)
+    if loop is None:
+        return False
+    statements = list(_statements(loop.body))
+    kept, made = {name for one in statements for name in _names(one, ast.Store)}, set[str]()
+    for statement in statements:
+        asked = {name for call in _calls(statement) for name in _names(call, ast.Load)}
+        if asked & (kept - made):
+            return True
+        made.update(_names(statement, ast.Store))
+    return False
+
+
+def _loop_at(texts: Sequence[str], line: int) -> ast.For | ast.AsyncFor | ast.While | None:
+    try:
+        tree = ast.parse("\n".join(texts))
+    except (SyntaxError, ValueError):
+        return None
+    return next((node for node in ast.walk(tree) if isinstance(node, _LOOPS) and node.lineno == line), None)
+
+
+def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """Simple statements, and those within others, in the order of the text; none of functions that are made."""
+    for one in body:
+        inside = [getattr(one, name, []) for name in ("body", "orelse", "finalbody")]
+        if isinstance(one, (*_FUNCTIONS, ast.ClassDef)):
+            continue
+        if any(inside):
+            for part in inside:
+                yield from _statements(part)
+        else:
+            yield one
+
+
+def _calls(statement: ast.stmt) -> Iterator[ast.Call]:
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Call):
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", None)
+            if called not in _JOINS:
+                yield node
+
+
+def _names(node: ast.AST, context: type[ast.expr_context]) -> Iterator[str]:
+    """Variables and attributes, as they are written, that are read or set; sums are neither."""
+    if isinstance(node, ast.AugAssign):
+        return
+    for one in ast.walk(node):
+        if isinstance(one, (ast.Name, ast.Attribute)) and isinstance(one.ctx, context):
+            yield ast.unparse(one)
 
 
 def _lines(node: ast.AST, loop: int | None) -> Iterator[tuple[int, int]]:

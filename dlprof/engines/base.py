@@ -72,6 +72,26 @@ class StepAccount(Struct, frozen=True):
     """It is told in whole multiples of this."""
 
 
+class ComputedWeights(Struct, frozen=True):
+    """How an engine computes a weight out of others whenever its layer looks at it."""
+
+    layer: str
+    """What the names of layers have that compute one."""
+    files: tuple[str, ...]
+    """Beginnings of the names of files through which that is done."""
+    once: str
+    """How it is computed once for all calls of the layer in a step."""
+
+
+class Einsum(Struct, frozen=True):
+    """An `einsum` that multiplies several arrays from left to right."""
+
+    operators: tuple[str, ...]
+    """What its products are in a trace."""
+    ordered_by: str
+    """The package by which the engine finds the best order, where that can be imported."""
+
+
 class EngineSpec(Struct, frozen=True):
     """An engine: the library that runs the kernels, under Keras or alone."""
 
@@ -151,6 +171,14 @@ class EngineSpec(Struct, frozen=True):
     """Operators that make a gradient of all rows out of one that has only the rows which were looked up."""
     array_making_updates: tuple[str, ...] = ()
     """Operators that make a new array of results where an update of weights goes operator by operator."""
+    computed_weights: ComputedWeights | None = None
+    """Weights that are computed out of others; None: none is, or its traces do not tell."""
+    einsum: Einsum | None = None
+    """Its `einsum`, if that goes from left to right; None: it finds the best order by itself, or has none."""
+    updating_functions: tuple[str, ...] = ()
+    """Functions that give a changed copy of a whole array; a compiled function overwrites it where it may."""
+    update_in_place: str = ""
+    """How an array is changed without a copy of it."""
     session_files: tuple[str, ...] = ()
     """Beginnings of the names of files whose sessions run its graphs: each session makes a graph ready for itself."""
     waiting_functions: tuple[str, ...] = ()

@@ -18,6 +18,11 @@ SPEC = EngineSpec(
     tracing_files=("jax/_src/interpreters/partial_eval",),
     callback_files=("jax/_src/callback", "jax/_src/debugging", "jax/_src/pure_callback"),
     compile_with="put @jax.jit above it",
+    updating_functions=("_scatter_update",),
+    update_in_place=(
+        "keep the array in NumPy and write into it, or jax.jit(..., donate_argnums=...) for the function that changes "
+        "it"
+    ),
     waiting_functions=("_value", "block_until_ready", "__array__", "_single_device_array_to_np_array_did_copy"),
     compiles_steps=True,
     eager_compiles=True,

@@ -1,6 +1,6 @@
 """PyTorch."""
 
-from dlprof.engines.base import EngineSpec, PythonCost, StepAccount, Switch
+from dlprof.engines.base import ComputedWeights, Einsum, EngineSpec, PythonCost, StepAccount, Switch
 from dlprof.schema.vocabulary import MemoryKind
 
 # Detecting anomalies keeps the stack of each operation; checking values and what else C++ does for it costs as much, by
@@ -24,6 +24,12 @@ SPEC = EngineSpec(
     gradients_at_once="gradients = torch.autograd.grad(loss, list(model.parameters())), or loss.backward()",
     starts_operators=True,
     array_making_updates=tuple(f"aten::{name}" for name in _MAKING),
+    computed_weights=ComputedWeights(
+        layer=".parametrizations.",
+        files=("torch/nn/utils/parametrize",),
+        once="with torch.nn.utils.parametrize.cached(): around what calls the model in a step",
+    ),
+    einsum=Einsum(operators=("aten::bmm", "aten::baddbmm"), ordered_by="opt_einsum"),
     waiting_functions=("item", "tolist", "cpu", "synchronize"),
     threads_in_step=True,
     switches=(

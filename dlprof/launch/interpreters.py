@@ -25,7 +25,7 @@ _SECONDS = 60.0
 _SECONDS_EACH = 10.0
 """For that of a candidate: one that hangs must not keep the user from the others."""
 _KERAS = {"keras": ("keras", "keras-mxnet", "Keras"), "tf_keras": ("tf-keras",)}
-_OTHERS = {"numpy": ("numpy",), "line_profiler": ("line_profiler", "line-profiler")}
+_OTHERS = {"numpy": ("numpy",), "line_profiler": ("line_profiler", "line-profiler"), "opt_einsum": ("opt_einsum",)}
 _NAMES = (
     "python3.12",
     "python3.11",

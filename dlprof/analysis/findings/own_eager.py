@@ -38,19 +38,34 @@ def claims(case: Case) -> Iterator[Claim]:
     takes = case.takes(*paths, share=case.engine.compiling_saves * share)
     if sum(takes.values()) < _SHARE_OF_WORK * case.work_ns:
         return
-    line = _loop_line(case, eager)
+    line, updates = _loop_line(case, eager), _are_updates(case, paths, eager)
     yield Claim(
         Sentence(
             "The loop starts each operation by itself from Python, where one compiled function could run the step:"
         ),
         takes,
         [queries.python_stood(Phase.SCRIPT, Phase.FIT_STEPS)],
-        f"Compile the function that makes a step: {case.engine.compile_with}.",
+        _UPDATES if updates else f"Compile the function that makes a step: {case.engine.compile_with}.",
         line,
         basis=Basis.ESTIMATED,
         support=case.code.support(paths, eager, ground=Ground.REPEATED, agree=min(1.0, 2 * share)),
-        fix=_fix(case, line),
+        fix=case.engine.update_in_place if updates else _fix(case, line),
     )
+
+
+_UPDATES = (
+    "Most of these operations change a part of an array, and each makes a copy of all of it: change it in place "
+    "outside of the engine, or in a compiled function that may overwrite it."
+)
+
+
+def _are_updates(case: Case, paths: Sequence[TreePath], eager: Callable[[Sample], bool]) -> bool:
+    """Whether most of what is started one by one changes a part of an array."""
+    functions = case.engine.updating_functions
+    updating = case.code.share(
+        paths, lambda sample: eager(sample) and any(frame.name in functions for frame in sample.frames)
+    )
+    return 2 * updating > case.code.share(paths, eager)
 
 
 def _paths(case: Case) -> Sequence[TreePath]:

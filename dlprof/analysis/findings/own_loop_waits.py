@@ -95,7 +95,13 @@ def is_claimed(case: Case) -> bool:
 
 
 def may_wait(case: Case, sample: Sample) -> bool:
-    """Whether the script's own line, or a library in which threads wait, is what a stack stands in, and no engine."""
+    """Whether the script's own line, or a library in which threads wait, is what a stack stands in, and no engine.
+
+    A line that asks an engine's loader for batches waits for that: also where the loader is taken down, which leaves no
+    frame.
+    """
+    if case.code.turns_a_loop(sample):
+        return False
     engines = tuple(f"{package}/" for package in ("keras", *combined.packages()))
     for frame in sample.frames:
         if frame.file in case.code.user_files:

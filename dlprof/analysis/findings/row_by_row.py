@@ -6,16 +6,18 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from dlprof.analysis import kernels
+from dlprof.analysis import kernels, source_loops
 from dlprof.analysis.findings import fixes, queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine, Support
 from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
-from dlprof.schema.tree_paths import Tree
-from dlprof.schema.vocabulary import Basis, Category, Direction, Ground, SpanKind
+from dlprof.engines import combined
+from dlprof.schema.tree_paths import Tree, TreePath
+from dlprof.schema.vocabulary import Basis, Category, Direction, Ground, SpanKind, StepPart
 
 _TITLE = Title("A layer went through its rows one by one", "a layer that goes through its rows one by one")
+_IN_TIME = Title("A layer went through time in a loop of Python", "a layer that goes through time in Python")
 _MANY = 50
 """Executions of one operator, in one layer and step, that no layer of whole arrays has."""
 _SMALL_NS = 400_000
@@ -60,23 +62,69 @@ def claims(case: Case) -> Iterator[Claim]:
     takes = case.takes(Tree.FIT_STEPS, share=0.9 * share)
     if share < _SHARE_OF_OPERATORS or sum(takes.values()) < _SHARE_OF_WORK * case.whole_ns:
         return
+    line, loop = _line(case, layers), _loop(case)
+    if line is None and loop is not None and source_loops.is_recurrence(case.code.lines(loop[0]), loop[1]):
+        takes = case.takes(Tree.FIT_STEPS / StepPart.HOST_PYTHON, Tree.FIT_STEPS / StepPart.DISPATCH, share=share)
+        if sum(takes.values()) >= _SHARE_OF_WORK * case.whole_ns:
+            yield _claim(case, layers, takes, loop, share, in_time=True)
+    else:
+        yield _claim(case, layers, takes, line or loop, share, in_time=False)
+
+
+def _claim(
+    case: Case,
+    layers: Sequence[Layer],
+    takes: dict[TreePath, int],
+    line: SourceLine | None,
+    share: float,
+    *,
+    in_time: bool,
+) -> Claim:
+    """The claim; of what has to be computed one after the other, only that Python starts it can be saved."""
     worst = max(layers, key=lambda layer: layer.count)
-    line = _line(case, layers)
     more = f" and {len(layers) - 1} more" if len(layers) > 1 else ""
-    yield Claim(
-        Sentence(
-            f"{worst.name}{more} starts {worst.op} {worst.times:.0f} times a step, for one row or time step each:"
-        ),
+    of_each = "each out of the one before" if in_time else "for one row or time step each"
+    return Claim(
+        Sentence(f"{worst.name}{more} starts {worst.op} {worst.times:.0f} times a step, {of_each}:"),
         takes,
         [queries.operators(by="layer, op")],
-        "Write the layer with operations over whole arrays, which take all rows at once; one that works on the last "
-        "axis needs no loop over the others.",
+        _ADVICE_IN_TIME if in_time else _ADVICE,
         line,
         basis=Basis.ESTIMATED,
-        title=_TITLE,
+        title=_IN_TIME if in_time else _TITLE,
         support=Support(Ground.REPEATED, seen=case.kernels.seen_steps, agree=share),
         fix=_fix(case, line),
     )
+
+
+_ADVICE = (
+    "Write the layer with operations over whole arrays, which take all rows at once; one that works on the last axis "
+    "needs no loop over the others."
+)
+_ADVICE_IN_TIME = (
+    "Compute for all points in time at once what needs no other of them, such as products with the inputs, and leave "
+    "the rest to a recurrent layer or a loop of the engine's own, or have the layer compiled."
+)
+
+
+def _loop(case: Case) -> SourceLine | None:
+    """The loop of a function that the engine called, in the steps, in which the main thread stood longest."""
+    packages = tuple(f"{package}/" for package in ("keras", *combined.packages()))
+    loops: dict[str, dict[int, int]] = {}
+    stood: dict[SourceLine, int] = {}
+    for sample in case.code.samples:
+        if not sample.main or not Tree.FIT_STEPS.holds(sample.phase):
+            continue
+        last = max((n for n, frame in enumerate(sample.frames) if frame.file.startswith(packages)), default=0)
+        for frame in sample.frames[:last]:
+            if frame.file in case.code.user_files:
+                around = loops.setdefault(frame.file, {}) or source_loops.around(case.code.lines(frame.file))
+                loops[frame.file] = around
+                if frame.line in around:
+                    place = (frame.file, around[frame.line])
+                    stood[place] = stood.get(place, 0) + sample.dur_ns
+                    break
+    return max(stood, key=lambda place: stood[place], default=None)
 
 
 def _others_ran(case: Case) -> bool:

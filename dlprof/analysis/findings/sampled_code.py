@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -302,8 +302,12 @@ class SampledCode:
 
         What an engine runs once to make a graph of it is not counted.
         """
-        places = ((file, number, text) for file in sorted(self.user_files) for number, text in self._numbered(file))
-        return next(((file, number) for file, number, text in places if re.search(pattern, text)), None)
+        return next(self.places(pattern), None)
+
+    def places(self, pattern: str) -> Iterator[SourceLine]:
+        """All such lines, in order."""
+        for file in sorted(self.user_files):
+            yield from ((file, number) for number, text in self._numbered(file) if re.search(pattern, text))
 
     def _numbered(self, file: str) -> Iterable[tuple[int, str]]:
         return enumerate(self.lines(file), 1)

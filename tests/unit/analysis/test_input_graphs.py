@@ -77,6 +77,31 @@ def test_a_stage_without_ended_calls_that_waited_for_another_one_hides_nothing(t
     assert graph.slowest == 2
 
 
+def dropping(elements: int, **batch: Any) -> list[dict[str, Any]]:
+    """The same with a stage that gives so many elements, behind the map or (with a size of batches) the batch."""
+    rows = stages()
+    place = {"name": "Shard", "element_count": elements, "file": "train.py", "line": 4, "own_ns": 0, "total_ns": MS}
+    return [rows[0], {**rows[1], **place, **batch}, *rows[2:]]
+
+
+def test_a_stage_that_drops_what_the_slowest_one_makes_is_told_with_how_much(tmp_path: Path) -> None:
+    """10 of 40 go on."""
+    told = dropping(10, batch_size=None)
+    (graph,) = input_graphs.of_run(runs.make(tmp_path / "r", input_stages=told, kernel_windows=[window(0)]))
+
+    found = graph.dropped_behind
+    assert found is not None
+    assert (found.stage.line, found.share) == (4, 0.75)
+
+
+def test_elements_on_their_way_and_batches_are_not_dropped(tmp_path: Path) -> None:
+    """30 of 40; 10 batches of several."""
+    for name, told in {"few": dropping(30, batch_size=None), "batches": dropping(10), "all": stages()}.items():
+        (graph,) = input_graphs.of_run(runs.make(tmp_path / name, input_stages=told, kernel_windows=[window(0)]))
+
+        assert graph.dropped_behind is None
+
+
 def test_a_run_without_stages_has_none(tmp_path: Path) -> None:
     """As one of another engine."""
     assert input_graphs.of_run(runs.make(tmp_path / "r")) == ()

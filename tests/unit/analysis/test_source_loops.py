@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from dlprof.analysis import source_loops
 
 
@@ -22,3 +24,41 @@ def test_a_function_in_a_loop_has_loops_of_its_own_only() -> None:
 def test_what_is_no_python_has_none() -> None:
     """A cell with magics."""
     assert source_loops.around(["%time x = 1"]) == {}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        ["h = cell(x[t], h)"],
+        ["z = cell(x[t], h)", "h = tanh(z)"],
+        ["h, c = cell(x[t], (h, c))"],
+        ["self.h = self.act(self.rec(self.h) + x[t])"],
+        ["if masked:", "    h = h.step(x[t])"],
+        ["h = tanh(torch.cat([h, x[t]]))"],
+    ],
+)
+def test_what_is_computed_out_of_the_time_before_is_a_recurrence(body: list[str]) -> None:
+    """A cell, in any spelling."""
+    assert source_loops.is_recurrence(["for t in range(n):", *[f"    {line}" for line in body]], 1)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        ["rows.append(cell(x[t]))"],
+        ["total += loss(x[t])"],
+        ["total = total + loss(x[t])"],
+        ["out = torch.cat([out, cell(x[t])])"],
+        ["h = cell(x[t])", "g = tanh(h)"],
+        ["def f(h):", "    h = cell(h)"],
+        ["    h = (no Python"],
+    ],
+)
+def test_rows_sums_and_lists_are_no_recurrence(body: list[str]) -> None:
+    """Each could be computed without the others."""
+    assert not source_loops.is_recurrence(["for t in range(n):", *[f"    {line}" for line in body]], 1)
+
+
+def test_where_no_loop_begins_there_is_no_recurrence() -> None:
+    """A line in one."""
+    assert not source_loops.is_recurrence(["for t in x:", "    h = cell(h)"], 2)

@@ -31,6 +31,7 @@ _ORDER = (
     "memory-pressure",
     "gpu-throttled",
     "debug-mode",
+    "costly-metric",
     "costly-operator",
     "repeated-backward",
     "unused-gradients",

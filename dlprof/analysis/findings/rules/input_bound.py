@@ -11,7 +11,7 @@ from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, SourceLine, Support
 from dlprof.analysis.findings.input_load import InputLoad
 from dlprof.analysis.findings.title import Title
-from dlprof.analysis.input_graphs import GraphStage
+from dlprof.analysis.input_graphs import Dropping, GraphStage
 from dlprof.analysis.training import OpenedOnce
 from dlprof.schema.tree_paths import Tree, TreePath
 from dlprof.schema.vocabulary import Ground, Loop, Phase
@@ -40,11 +40,19 @@ _STAGES = Query(
 
 @dataclass(frozen=True)
 class _Slowest:
-    """A stage, how many batches there were, and the stage before it that keeps what it reads, if there is one."""
+    """A stage, and how many batches there were.
+
+    Attributes:
+        stage: The stage.
+        batches: The batches.
+        kept: The stage before it that keeps what it reads; None: none does.
+        dropping: The stage behind it that drops some of what it makes; None: none does.
+    """
 
     stage: GraphStage
     batches: int
     kept: GraphStage | None
+    dropping: Dropping | None = None
 
     @property
     def place(self) -> SourceLine | None:
@@ -177,7 +185,7 @@ def _slowest(case: Case) -> _Slowest | None:
     for graph in input_graphs.of_run(case.run):
         stage = graph.slowest_stage
         if graph.loop == Loop.TRAIN and stage is not None and graph.batches:
-            return _Slowest(stage, graph.batches, graph.kept_before)
+            return _Slowest(stage, graph.batches, graph.kept_before, graph.dropped_behind)
     return None
 
 
@@ -208,15 +216,31 @@ def _of_stage(slowest: _Slowest) -> str:
         if slowest.kept
         else ""
     )
-    return f"In a kernel window its slowest stage was {stage.name}{calls}{made}: {took} for a batch{threads}. {kept}"
+    dropped = _of_dropping(slowest.dropping) if slowest.dropping else ""
+    return (
+        f"In a kernel window its slowest stage was {stage.name}{calls}{made}: {took} for a batch{threads}. "
+        f"{kept}{dropped}"
+    )
+
+
+def _of_dropping(dropping: Dropping) -> str:
+    stage = dropping.stage
+    return (
+        f"{stage.name} at line {stage.line} drops {100 * dropping.share:.0f} % of what it makes: in front of it, it "
+        "would leave only what is used to be made. "
+    )
 
 
 def _behind(slowest: _Slowest | None) -> str | None:
-    """The change where what goes into the slowest stage is kept, and not what it makes."""
-    if slowest is None or slowest.kept is None:
+    """The change where what the slowest stage makes is dropped, or what goes into it is kept, and not what it makes."""
+    if slowest is None:
         return None
     which = f".map({slowest.stage.function})" if slowest.stage.function else "the map"
     at = f" at line {slowest.stage.line}" if slowest.stage.line else ""
+    if slowest.dropping is not None:
+        return f"line {slowest.dropping.stage.line} in front of {which}{at}"
+    if slowest.kept is None:
+        return None
     return (
         f".cache() behind {which}{at}, not in front of it (line {slowest.kept.line}), where that makes the same in "
         "each epoch, and it fits into memory"

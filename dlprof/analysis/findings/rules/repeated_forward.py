@@ -1,10 +1,10 @@
-"""A session runs several times in each step: what these runs have in common is computed in each of them."""
+"""What does not change within a step is computed several times in it: a weight, or what runs of a session share."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from dlprof.analysis.findings import queries
+from dlprof.analysis.findings import computed_weights, queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Sentence, SourceLine, Support
 from dlprof.analysis.findings.title import Title
@@ -20,6 +20,14 @@ _LIKELY = 0.6
 
 
 def look(case: Case) -> Iterator[Claim]:
+    """Weights that are computed at each look, and runs of a session."""
+    weights = list(computed_weights.claims(case))
+    yield from weights
+    if not weights:
+        yield from _sessions(case)
+
+
+def _sessions(case: Case) -> Iterator[Claim]:
     """Lines that run a session once in each step, but for the one with most time, which is taken for the update."""
     if not case.engine.session_functions:
         raise Abstain("this engine has no sessions whose runs a script puts together itself")

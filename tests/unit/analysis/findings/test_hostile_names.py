@@ -14,6 +14,7 @@ import pytest
 from dlprof.analysis.findings.rules import RULES
 from dlprof.report import diagnosis_json, diagnosis_text
 from dlprof.report.json_text import plain
+from dlprof.schema.vocabulary import PseudoLayer
 from tests.unit import runs
 from tests.unit.analysis.findings.cases import Planted, Tables, pick
 
@@ -26,6 +27,8 @@ _NAMES = {
     "layers": ("layer",),
 }
 """Columns that hold names of the user's, or of an engine."""
+_NO_NAMES = frozenset(PseudoLayer)
+"""What stands there for work of no layer: words of ours."""
 _NAMES_IN_DETAIL = frozenset({"function", "argument", "before", "now"})
 _NEEDED = ("keras", "torch", "tensorflow")
 
@@ -37,7 +40,8 @@ def hostile(tables: Tables) -> Tables:
 
 
 def _row(table: str, row: Mapping[str, Any]) -> dict[str, Any]:
-    changed = {**row, **{column: row[column] + HOSTILE for column in _NAMES.get(table, ()) if row.get(column)}}
+    named = [column for column in _NAMES.get(table, ()) if row.get(column) and row[column] not in _NO_NAMES]
+    changed = {**row, **{column: row[column] + HOSTILE for column in named}}
     if row.get("file") == "train.py":
         changed["file"] = "train.py" + HOSTILE
         if "function" in row:

@@ -104,3 +104,12 @@ def test_a_loop_whose_lines_were_not_counted_is_known_by_samples_that_find_it_ag
     tables |= sampled(*stood, *between, (5, 8, LOOP[:1]))
 
     assert ("eager-execution" in slugs(diagnosed(tmp_path / "r", on("jax"), **tables))) is found
+
+
+def test_changed_copies_of_whole_arrays_are_told_how_to_do_without(tmp_path: Path) -> None:
+    """`buffer.at[i].set(row)` outside of a compiled function."""
+    updating: Call = ("_scatter_update", "jax/_src/ops/scatter.py", 83)
+    finding = pick(diagnosed(tmp_path / "r", on("jax"), **looping(STARTS[0], updating, STARTS[1])), "eager-execution")
+
+    assert str(finding.fix).startswith("keep the array in NumPy and write into it")
+    assert "each makes a copy of all of it" in finding.next_step

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from dlprof.analysis.findings import diagnose
 from tests.unit import runs
-from tests.unit.analysis.findings.cases import BEGIN, KERNELS, Call, Tables, cpu, diagnosed, pick, slugs
-from tests.unit.analysis.findings.test_own_loop_python import OWN, looping
+from tests.unit.analysis.findings.cases import BEGIN, KERNELS, Call, Tables, cpu, diagnosed, pick, sampled, slugs
+from tests.unit.analysis.findings.test_own_loop_python import LOOP, OWN, looping
 from tests.unit.runs import S
 
 _PROCESS: list[Call] = [
@@ -115,3 +116,15 @@ def test_what_a_gpu_computes_is_no_time_of_the_main_thread(tmp_path: Path) -> No
     ]
 
     assert "script-waits" not in slugs(diagnosed(tmp_path / "r", OWN, **{**told, **runs.window(kernels)}))
+
+
+def test_a_line_that_asks_the_engine_for_batches_waits_for_those(tmp_path: Path) -> None:
+    """False before: between two passes its loader was taken down, which leaves no frame; the advice was to look for a lock."""
+    asked: list[Call] = [*LOOP, ("__next__", "tensorflow/python/data/ops/iterator_ops.py", 826)]
+    tables = looping() | cpu((2, BEGIN), (8, ran(3)), tree=50.0) | sampled((2, 5, LOOP), (5, 8, asked))
+    run = runs.trained(tmp_path / "r", OWN, **tables)
+    kept = run.folder.source_path("train.py")
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    kept.write_text("\n" * 39 + "for x, y in data:\n")
+
+    assert "script-waits" not in slugs(diagnose.diagnose(run))

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from dlprof.analysis.findings import diagnose
+from dlprof.analysis.findings.finding import Finding
 from tests.unit import runs
-from tests.unit.analysis.findings.cases import KERNELS, diagnosed, pick, quiet, slugs
+from tests.unit.analysis.findings.cases import KERNELS, Call, diagnosed, pick, quiet, sampled, slugs
 from tests.unit.runs import S
 
 
@@ -67,3 +68,30 @@ def test_operators_of_a_prediction_in_the_window_are_not_those_of_the_step(tmp_p
     spans = [runs.fit_span(), runs.span("predict", 3.1, 3.15)]
 
     assert "python-overhead" not in slugs(diagnosed(tmp_path / "r", **quiet(spans=spans, **window(100))))
+
+
+def in_a_loop(path: Path, text: str) -> Finding:
+    """The finding on a layer whose `forward` has a loop of one line, in which the stacks stand."""
+    calls: list[Call] = [("<module>", "train.py", 9), ("_call_impl", "torch/nn/modules/module.py", 9)]
+    stood = sampled((2, 8, [*calls, ("forward", "train.py", 3), ("forward", "torch/nn/modules/linear.py", 9)]))
+    run = runs.trained(path, None, **quiet(**window(100), **stood))
+    kept = run.folder.source_path("train.py")
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    kept.write_text(f"def forward(self, x):\n    for t in range(100):\n        {text}\n")
+    return pick(diagnose.diagnose(run), "python-overhead")
+
+
+def test_what_has_to_go_one_after_the_other_can_save_only_its_start(tmp_path: Path) -> None:
+    """False before: that a recurrence could be written for all points in time at once. Of 20 ms 10 are no kernel."""
+    finding = in_a_loop(tmp_path / "r", "h = self.cell(x[:, t], h)")
+
+    assert finding.heading == "A layer went through time in a loop of Python"
+    assert finding.line == 2
+    assert finding.at_stake_ns == pytest.approx(3 * S * 100 / 101, rel=0.01)
+
+
+def test_a_loop_over_rows_is_named_where_it_is(tmp_path: Path) -> None:
+    """Its line was not told before."""
+    finding = in_a_loop(tmp_path / "r", "rows.append(self.cell(x[:, t]))")
+
+    assert (finding.heading, finding.line) == ("A layer went through its rows one by one", 2)

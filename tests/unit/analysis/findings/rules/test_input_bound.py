@@ -138,6 +138,25 @@ def test_the_slowest_stage_of_the_engines_own_pipeline_is_named(tmp_path: Path) 
     assert said in finding.next_step
 
 
+def test_what_is_dropped_behind_the_slowest_stage_is_to_be_dropped_in_front_of_it(tmp_path: Path) -> None:
+    """Each worker maps all, and a shard of it goes on."""
+    row = {"window": 0, "pipeline": 0, "starting_ns": 0, "total_ns": S, "asynchronous": False, "file": "train.py"}
+    mapped = {"stage": 2, "parent": 1, "name": "Map", "element_count": 40, "own_ns": S, "function": "load", "line": 33}
+    stages = [
+        {**row, "stage": 0, "name": "Root", "element_count": 10, "own_ns": 0, "file": None},
+        {**row, "stage": 1, "parent": 0, "name": "Shard", "element_count": 10, "own_ns": 0, "line": 34},
+        {**row, **mapped},
+        {**row, "stage": 3, "parent": 2, "name": "TFRecord", "element_count": 40, "own_ns": 0, "line": 32},
+    ]
+    window = {"window": 0, "engine": "tensorflow", "loop": "train", "steps": 10, "start_ns": 3 * S, "dur_ns": S}
+    tables = waiting_for_input(input_stages=stages, kernel_windows=[window], **MADE)
+
+    finding = pick(diagnosed(tmp_path / "r", **tables), "input-bound")
+
+    assert "Shard at line 34 drops 75 % of what it makes" in finding.next_step
+    assert finding.fix == "line 34 in front of .map(load) at line 33"
+
+
 @pytest.mark.parametrize("name", ["MemoryCache", "TensorSlice"])
 def test_a_cache_in_front_of_the_slowest_stage_is_to_stand_behind_it(tmp_path: Path, name: str) -> None:
     """It keeps what goes into the map, which is made anew in each epoch; data that lie in memory are no cache."""

@@ -1,0 +1,62 @@
+"""Metrics of the training take about as long as what is trained."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dlprof.analysis.findings import heavy_weights, queries
+from dlprof.analysis.findings.case import Case
+from dlprof.analysis.findings.finding import Abstain, Claim, Sentence, SourceLine, Support
+from dlprof.analysis.findings.pairs import of_the_slower
+from dlprof.analysis.findings.title import Title
+from dlprof.schema.tree_paths import Tree
+from dlprof.schema.vocabulary import Basis, Direction, Ground, PseudoLayer
+
+TITLE = Title("Metrics took a large part of the steps", "metrics that are computed in each step")
+_SHARE_OF_STEPS = 0.15
+"""Mean values and accuracies take a few hundredths."""
+_SAVES = 0.9
+_THRESHOLDS = r"\bthresholds\s*="
+_WRITTEN = (_THRESHOLDS, r"\bmetrics\.[A-Z]\w*\(", r"\b(weighted_)?metrics\s*=")
+"""What the line has that asks for them, the likeliest to be dear first."""
+
+
+@of_the_slower
+def look(case: Case) -> Iterator[Claim]:
+    """Kernels that work for a metric, where these were told from the model's."""
+    if case.tree.unsplit is not None:
+        raise Abstain(f"the steps are not split: {case.tree.unsplit}")
+    takes = heavy_weights.of_layer(case, PseudoLayer.METRICS, Direction.FORWARD)
+    share = sum(takes.values()) / max(1, case.own(Tree.FIT_STEPS))
+    if share < _SHARE_OF_STEPS:
+        return
+    line = _line(case)
+    listed = line is not None and _is_listed(case, line)
+    yield Claim(
+        Sentence(f"What the metrics compute has {100 * share:.0f} % of the steps:"),
+        heavy_weights.scaled(takes, _SAVES),
+        [queries.operators(by="layer, op")],
+        f"{_OF_THRESHOLDS if listed else ''}Compute it once an epoch, on what is validated, or every so many steps; "
+        "what the loss tells needs no metric beside it.",
+        line or case.training_line,
+        basis=Basis.ESTIMATED,
+        support=Support(Ground.PLACE, seen=case.kernels.seen_steps, part=share, usual=_SHARE_OF_STEPS / 3),
+        fix=_FIX if listed else None,
+    )
+
+
+_OF_THRESHOLDS = (
+    "A metric with a list of thresholds compares each output with each of them; those that are evenly spaced "
+    "(num_thresholds) are counted in one pass. "
+)
+_FIX = "num_thresholds=... in place of thresholds=[...], or fewer of them"
+
+
+def _line(case: Case) -> SourceLine | None:
+    found = (case.code.written(pattern) for pattern in _WRITTEN)
+    return next((line for line in found if line is not None), None)
+
+
+def _is_listed(case: Case, line: SourceLine) -> bool:
+    """Whether the line gives a metric the thresholds themselves."""
+    return case.code.written(_THRESHOLDS) == line
