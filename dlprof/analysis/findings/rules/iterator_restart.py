@@ -1,7 +1,8 @@
 """TensorFlow's input pipeline is torn down after each epoch, and the training waits, idle, until its tuner wakes up.
 
 tf.data tunes a running pipeline from a thread that sleeps twice as long after each look, from 10 ms on. Keras makes an
-iterator anew for each epoch; dropping the old one waits until that thread is awake: up to as long as the epoch took.
+iterator anew for each epoch, and so does each `for` over a data set; dropping the old one waits until that thread is
+awake: up to as long as the epoch took.
 Seen with TensorFlow 2.21 and Keras 3.15; without tuning the waits are gone.
 """
 
@@ -9,10 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dlprof.analysis.columns import integers, steps_of
+from dlprof.analysis import loops
+from dlprof.analysis.columns import Integers, integers, steps_of
 from dlprof.analysis.findings.calls import Interval
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Remedy, Sentence, Support
@@ -46,27 +49,57 @@ def look(case: Case) -> Iterator[Claim]:
     total = sum(end - begin for begin, end in idle)
     if not total:
         return
+    of_keras = loops.are_all_of_keras(case.run)
+    takes = {leaf: min(total, ns) for leaf, ns in case.takes(Tree.FIT_INPUT).items()}
     yield Claim(
         Sentence(
             f"Before {len(idle)} of {case.run.table('epochs').num_rows} epochs the process did nothing, while "
             "TensorFlow took down the input pipeline of the epoch before:"
         ),
-        {leaf: min(total, ns) for leaf, ns in case.takes(Tree.FIT_INPUT).items()},
+        takes if of_keras else case.spent(total),
         _EVIDENCE,
-        "Give fit a tf.data.Dataset whose options have autotune.enabled = False; or fewer and longer epochs, such as a "
-        "dataset that repeats, with steps_per_epoch.",
+        _ADVICE if of_keras else _ADVICE_BY_HAND,
         case.training_line,
-        Remedy("tf.data's autotuning off", {}, {"autotune": False}),
+        Remedy("tf.data's autotuning off", {}, {"autotune": False}) if of_keras else None,
         support=Support(Ground.PLACE, seen=len(idle)),
+        fix=None if of_keras else _OPTIONS,
     )
 
 
+_ADVICE = (
+    "Give fit a tf.data.Dataset whose options have autotune.enabled = False; or fewer and longer epochs, such as a "
+    "dataset that repeats, with steps_per_epoch."
+)
+_ADVICE_BY_HAND = (
+    "Take a dataset whose options have autotune.enabled = False; or fewer and longer epochs, such as one loop over a "
+    "dataset that repeats."
+)
+_OPTIONS = "options = tf.data.Options(); options.autotune.enabled = False; dataset = dataset.with_options(options)"
+
+
 def _between_epochs(case: Case) -> list[Interval]:
-    """The waits before the first step of each epoch but a loop's first."""
+    """The waits before the first step of each epoch but a loop's first.
+
+    In a loop of the script's own the iterator is dropped before a batch is asked of the next one.
+    """
     columns = ("loop", "step", "epoch", "start_ns", "input_ns")
     first = steps_of(case.run.filtered("steps", columns, _begins_later_epoch), Loop.TRAIN)
-    start, waited = integers(first["start_ns"]).tolist(), integers(first["input_ns"]).tolist()
-    return [(at - ns, at) for at, ns in zip(start, waited, strict=True)]
+    start = integers(first["start_ns"])
+    asked = start - integers(first["input_ns"])
+    if loops.are_all_of_keras(case.run):
+        return list(zip(asked.tolist(), start.tolist(), strict=True))
+    ended = _ends_of_steps(case)
+    before = np.searchsorted(ended, asked, "right") - 1
+    return list(zip(ended[before[before >= 0]].tolist(), asked[before >= 0].tolist(), strict=True))
+
+
+def _ends_of_steps(case: Case) -> Integers:
+    """When the steps of the training ended, in order (ns)."""
+    ends = [np.empty(0, np.int64)]
+    for piece in case.run.pieces("steps", ("loop", "start_ns", "dur_ns")):
+        rows = steps_of(piece, Loop.TRAIN)
+        ends.append(integers(rows["start_ns"]) + integers(rows["dur_ns"]))
+    return np.sort(np.concatenate(ends))
 
 
 def _begins_later_epoch(steps: pa.Table) -> pa.ChunkedArray:

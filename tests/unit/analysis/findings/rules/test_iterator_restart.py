@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from tests.unit import runs
@@ -51,3 +52,15 @@ def test_idle_waits_before_epochs_are_a_restart_of_the_pipeline(tmp_path: Path) 
 def test_busy_waits_before_epochs_are_input(tmp_path: Path) -> None:
     """A pipeline that fills its buffers works meanwhile."""
     assert "iterator-restart" not in slugs(diagnosed(tmp_path / "r", on("tensorflow"), **epochs_with_waits(95.0)))
+
+
+def test_a_loop_of_the_scripts_own_drops_its_iterator_before_it_waits_for_a_batch(tmp_path: Path) -> None:
+    """Three gaps of half a second between steps, of which nothing is a wait for a batch; silence before."""
+    tables = epochs_with_waits(2.0)
+    tables["steps"] = [{**row, "input_ns": 0} for row in tables["steps"]]
+    own = {**runs.fit_span(), "detail": json.dumps({"how": "inferred"})}
+    told = {**on("tensorflow"), "keras": None}
+    finding = pick(diagnosed(tmp_path / "r", told, **{**tables, "spans": [own]}), "iterator-restart")
+
+    assert (finding.at_stake_ns, finding.line, finding.remedy) == (1_500 * MS, 7, None)
+    assert "options.autotune.enabled = False" in str(finding.fix)
