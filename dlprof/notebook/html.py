@@ -12,9 +12,9 @@ from pathlib import PurePath
 from typing import Any
 
 from dlprof.analysis.compare import Comparison, Item
-from dlprof.analysis.findings.finding import Diagnosis
+from dlprof.analysis.findings.finding import Diagnosis, Finding
 from dlprof.analysis.steps import StepSummary
-from dlprof.report import colours, gap_words, step_words
+from dlprof.report import colours, finding_words, gap_words, step_words
 from dlprof.report.model import HealthLine, Report
 from dlprof.schema.vocabulary import Phase, Severity
 from dlprof.units import duration, percent, safe
@@ -110,14 +110,23 @@ def _causes(found: Diagnosis | None) -> str:
     if not found.findings:
         return "<p class='dim'>No cause of lost time was found.</p>"
     shown = [
-        f"<li><b>{_text(finding.heading)}</b> <span class='dim'>{_text(finding.slug)}</span><br>"
+        f"<li><b>{_text(_heading(finding))}</b> <span class='dim'>{_text(finding.slug)}</span><br>"
         f"{_text(finding.claim)}{_source(finding.file, finding.line)}<br>"
-        f"<span class='dim'>{_text(finding.next_step)}</span></li>"
+        f"<span class='dim'>{_text(finding.next_step)}{_sureness(finding)}</span></li>"
         for finding in found.findings[:_FINDINGS]
     ]
     more = len(found.findings) - len(shown)
     rest = f"<p class='dim'>and {more} more: findings()</p>" if more > 0 else ""
     return f"<ol>{''.join(shown)}</ol>{rest}"
+
+
+def _heading(finding: Finding) -> str:
+    return finding_words.heading(finding.heading, is_question=finding.is_question)
+
+
+def _sureness(finding: Finding) -> str:
+    told = finding_words.sureness(finding)
+    return f" ({_text(told)})" if told else ""
 
 
 def _why(found: Comparison, causes: Diagnosis | None) -> str:

@@ -76,17 +76,9 @@ def _advice(finding: Finding) -> str:
     if finding.confidence >= 1:
         return finding.next_step
     if not finding.is_question:
-        return f"{finding.next_step} (confidence {100 * finding.confidence:.0f} %{_of_its_like(finding)})"
+        return f"{finding.next_step} ({finding_words.sureness(finding)})"
     tell = "--confirm" if finding.can_be_tried else "--evidence, and a run with the change"
     return f"Only perhaps ({100 * finding.confidence:.0f} %); this would tell: {tell}. {finding.next_step}"
-
-
-def _of_its_like(finding: Finding) -> str:
-    """Between what the cost is, where one run says it; empty where runs do, or nothing is known."""
-    if finding.interval_ns is None or finding.interval_of_runs:
-        return ""
-    low, high = (duration(ns) for ns in finding.interval_ns)
-    return f"; nine in ten like it cost {low} to {high}"
 
 
 def _head(page: Page, number: int, finding: Finding) -> Text:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import dlprof
 from dlprof.analysis.findings.finding import Diagnosis, Finding
+from dlprof.analysis.findings.title import Title
 from dlprof.notebook import html
 from dlprof.notebook.views import ComparisonView, RunView
 from dlprof.schema.vocabulary import Basis
@@ -54,6 +56,23 @@ def test_texts_from_a_run_come_out_as_text(tmp_path: Path) -> None:
     assert "\x1b" not in page
     assert "\x00" not in page
     assert len(page) < 20_000
+
+
+@pytest.mark.parametrize(
+    ("confidence", "heading", "told"),
+    [
+        (0.8, "<b>Slow</b>", "less. (confidence 80 %; nine in ten like it cost 1.00 s to 3.00 s)"),
+        (0.4, "<b>Perhaps: Slow</b>", "less. (confidence 40 %)"),
+    ],
+)
+def test_a_finding_says_how_sure_it_is(confidence: float, heading: str, told: str, trained: RunView) -> None:
+    """False before: what is only asked elsewhere stood in a notebook as a fact."""
+    plain = Finding("s", "It costs.", S, 0.1, (S, 3 * S), Basis.MEASURED, None, None, (), "less.")
+    finding = replace(plain, confidence=confidence, title=Title("Slow", "slow"))
+    page = html.of_run(trained.report, Diagnosis((finding,), (), 10 * S))
+
+    assert heading in page
+    assert told in page
 
 
 def test_claims_and_places_of_findings_come_out_as_text(trained: RunView) -> None:

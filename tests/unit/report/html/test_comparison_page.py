@@ -7,8 +7,11 @@ from pathlib import Path
 
 from dlprof.analysis import compare
 from dlprof.analysis.compare import Side
+from dlprof.analysis.findings.finding import Diagnosis, Finding
 from dlprof.report import compare_json
+from dlprof.report.html import comparison_page
 from dlprof.report.json_text import plain
+from dlprof.schema.vocabulary import Basis, Whole
 from tests.unit.report.html.pages import Elements, embedded, page_of_both, unpacked
 from tests.unit.runs import S, lasting, phases, steps, trained
 
@@ -29,6 +32,20 @@ def test_a_faster_side_is_not_said_to_be_slower(tmp_path: Path) -> None:
     text = Elements(page_of_both(a, b)).text
     assert "Why b is slower" in text
     assert "Why a is slower" not in text
+
+
+def test_an_interval_over_runs_is_shown_as_what_it_is(tmp_path: Path) -> None:
+    """Of one run it is what causes like it cost."""
+    a = lasting(trained(tmp_path / "a", phases=phases(fit_steps=10, fit_callbacks=1, teardown=2)), 15 * S)
+    found = compare.compare(Side("a", (a,)), Side("b", (trained(tmp_path / "b"),)))
+    finding = Finding(
+        "s", "It costs.", S, 0.5, (S // 2, 2 * S), Basis.MEASURED, None, None, (), "Do less.", confidence=0.8
+    )
+    page = comparison_page.make(found, [], Diagnosis((finding,), (), 2 * S, Whole.GAP), of_b=None)
+    shown = " ".join(Elements(page).text.split())
+
+    assert "95 % 500 ms to 2.00 s" in shown
+    assert "nine in ten" not in shown
 
 
 def test_parts_that_differ_are_named_and_diagnosed_in_both_directions(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -126,6 +127,23 @@ def test_a_finding_says_what_it_saves_and_what_to_do(tmp_path: Path) -> None:
     assert "saves up to 5.00 s 50 % of the wall time" in shown
     assert "what to do Load less." in shown
     assert '<p class="small">input-bound' in text
+
+
+@pytest.mark.parametrize(
+    ("confidence", "told"),
+    [
+        (0.8, "Load less. (confidence 80 %; nine in ten like it cost 1.00 s to 8.00 s)"),
+        (0.4, "Load less. (confidence 40 %)"),
+    ],
+)
+def test_a_finding_of_one_run_says_what_causes_like_it_cost(confidence: float, told: str, tmp_path: Path) -> None:
+    """False before: it stood there as an interval over runs. Of a question nothing is said."""
+    finding = replace(FINDING, confidence=confidence, interval_ns=(S, 8 * S))
+    text = run_page.make(trained(tmp_path / "r"), Diagnosis((finding,), (), 10 * S))
+    shown = " ".join(Elements(text).text.split())
+
+    assert told in shown
+    assert "95 % 1.00 s to 8.00 s" not in shown
 
 
 FINDING = Finding(
