@@ -71,12 +71,21 @@ def _calls(statement: ast.stmt) -> Iterator[ast.Call]:
 
 
 def _names(node: ast.AST, context: type[ast.expr_context]) -> Iterator[str]:
-    """Variables and attributes, as they are written, that are read or set; sums are neither."""
+    """Variables and attributes that are read or set, as they are written; none of sums, nor those of comprehensions."""
     if isinstance(node, ast.AugAssign):
         return
+    inner = {name.id for name in _targets_inside(node)}
     for one in ast.walk(node):
         if isinstance(one, (ast.Name, ast.Attribute)) and isinstance(one.ctx, context):
-            yield ast.unparse(one)
+            written = ast.unparse(one)
+            if written not in inner:
+                yield written
+
+
+def _targets_inside(node: ast.AST) -> Iterator[ast.Name]:
+    for one in ast.walk(node):
+        if isinstance(one, ast.comprehension):
+            yield from (name for name in ast.walk(one.target) if isinstance(name, ast.Name))
 
 
 def _lines(node: ast.AST, loop: int | None) -> Iterator[tuple[int, int]]:

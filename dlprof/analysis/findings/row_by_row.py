@@ -62,8 +62,8 @@ def claims(case: Case) -> Iterator[Claim]:
     takes = case.takes(Tree.FIT_STEPS, share=0.9 * share)
     if share < _SHARE_OF_OPERATORS or sum(takes.values()) < _SHARE_OF_WORK * case.whole_ns:
         return
-    line, loop = _line(case, layers), _loop(case)
-    if line is None and loop is not None and source_loops.is_recurrence(case.code.lines(loop[0]), loop[1]):
+    line, loop = _line(case, layers), loop_of(case)
+    if line is None and loop is not None and is_recurrence(case, loop):
         takes = case.takes(Tree.FIT_STEPS / StepPart.HOST_PYTHON, Tree.FIT_STEPS / StepPart.DISPATCH, share=share)
         if sum(takes.values()) >= _SHARE_OF_WORK * case.whole_ns:
             yield _claim(case, layers, takes, loop, share, in_time=True)
@@ -107,7 +107,12 @@ _ADVICE_IN_TIME = (
 )
 
 
-def _loop(case: Case) -> SourceLine | None:
+def is_recurrence(case: Case, loop: SourceLine) -> bool:
+    """Whether the loop at a line computes each time out of the time before."""
+    return source_loops.is_recurrence(case.code.lines(loop[0]), loop[1])
+
+
+def loop_of(case: Case) -> SourceLine | None:
     """The loop of a function that the engine called, in the steps, in which the main thread stood longest."""
     packages = tuple(f"{package}/" for package in ("keras", *combined.packages()))
     loops: dict[str, dict[int, int]] = {}

@@ -51,6 +51,7 @@ def test_what_is_computed_out_of_the_time_before_is_a_recurrence(body: list[str]
         ["out = torch.cat([out, cell(x[t])])"],
         ["h = cell(x[t])", "g = tanh(h)"],
         ["def f(h):", "    h = cell(h)"],
+        ["rows.append(sum(abs(h - x[t]) for h in y))"],
         ["    h = (no Python"],
     ],
 )

@@ -168,8 +168,9 @@ def _started_one_by_one(case: Case) -> float:
     Forward the script's own frames are seen; backward the engine starts what these layers left behind, without Python.
     """
     layers = _layers_of_tiny_operators(case) if case.tree.unsplit is None else set()
-    if not layers:
-        return 0.0
+    loop = row_by_row.loop_of(case) if layers else None
+    if not layers or (loop is not None and row_by_row.is_recurrence(case, loop)):
+        return 0.0  # what has to be computed one after the other is no Python that could be left out
     rows = case.kernels.operators.rows
     back = [row for row in rows if row.direction == Direction.BACKWARD]
     theirs = sum(row.count for row in back if row.layer in layers) / max(1, sum(row.count for row in back))
