@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dlprof.analysis import loop_sums, pace, trace_pace
-from dlprof.analysis.columns import steps_of
+from dlprof.analysis.columns import integers, steps_of
 from dlprof.analysis.loop_sums import LoopSums
 from dlprof.analysis.pace import Pace
 from dlprof.schema.vocabulary import Loop, RunState, SpanKind, StepTime
@@ -132,12 +132,24 @@ def of_own_loop(run: Run, steps: pa.Table) -> pa.Table:
 
 
 def own_loop(run: Run) -> tuple[int, int]:
-    """The script's own loop over `train_on_batch`: time between its steps, and in them (ns); 0: it has none."""
-    inside = of_own_loop(run, run.table("steps", ("loop_id", "start_ns", "dur_ns")))
+    """The script's own loop over `train_on_batch`: time between its steps, and in them (ns); 0: it has none.
+
+    What a model predicts or evaluates between two steps is neither.
+    """
+    steps = run.table("steps", ("loop_id", "start_ns", "dur_ns"))
+    inside = of_own_loop(run, steps)
     if inside.num_rows < _OWN_STEPS:
         return 0, 0
     start, dur = np.asarray(inside["start_ns"]), np.asarray(inside["dur_ns"])
-    return int(np.maximum(0, start[1:] - (start + dur)[:-1]).sum()), int(dur.sum())
+    gaps = int(np.maximum(0, start[1:] - (start + dur)[:-1]).sum())
+    return max(0, gaps - _others_between(steps, inside)), int(dur.sum())
+
+
+def _others_between(steps: pa.Table, mine: pa.Table) -> int:
+    """What steps of other loops take that begin between the first and the last of some steps (ns)."""
+    others = steps.filter(pc.invert(pc.is_in(steps["loop_id"], pc.unique(mine["loop_id"]))))
+    begins, bounds = integers(others["start_ns"]), integers(mine["start_ns"])
+    return int(integers(others["dur_ns"])[(begins > bounds[0]) & (begins < bounds[-1])].sum())
 
 
 def _summary(loop: Loop, sums: LoopSums) -> StepSummary:

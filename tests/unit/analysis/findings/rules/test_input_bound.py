@@ -68,6 +68,18 @@ def test_time_between_own_calls_of_a_step_is_input(tmp_path: Path) -> None:
     assert pick(diagnosed(tmp_path / "r", **own_loop()), "input-bound").at_stake_ns == 1_980 * MS
 
 
+def test_what_a_model_predicts_between_own_calls_is_no_input(tmp_path: Path) -> None:
+    """An agent that asks its model what to do, for 15 of the 20 ms between two steps."""
+    tables = own_loop()
+    predicted = [
+        {**row, "loop": "predict", "loop_id": 2, "start_ns": row["start_ns"] + 22 * MS, "dur_ns": 15 * MS}
+        for row in tables["steps"][:-1]
+    ]
+    tables["steps"] = [*tables["steps"], *predicted]
+
+    assert pick(diagnosed(tmp_path / "r", **tables), "input-bound").at_stake_ns == 495 * MS
+
+
 def test_kernels_beside_a_loop_of_the_scripts_own_are_no_input(tmp_path: Path) -> None:
     """On MXNet half of the 1.98 s between the steps is kernels; 2 s more of the script are no input either way."""
     tables = own_loop(**runs.window([{**KERNELS[0], "ms": 30}], dur_ms=40.0))
