@@ -62,13 +62,13 @@ def claims(case: Case) -> Iterator[Claim]:
     takes = case.takes(Tree.FIT_STEPS, share=0.9 * share)
     if share < _SHARE_OF_OPERATORS or sum(takes.values()) < _SHARE_OF_WORK * case.whole_ns:
         return
-    line, loop = _line(case, layers), loop_of(case)
+    line, loop = _asked_at(case), loop_of(case)
     if line is None and loop is not None and is_recurrence(case, loop):
         takes = case.takes(Tree.FIT_STEPS / StepPart.HOST_PYTHON, Tree.FIT_STEPS / StepPart.DISPATCH, share=share)
         if sum(takes.values()) >= _SHARE_OF_WORK * case.whole_ns:
             yield _claim(case, layers, takes, loop, share, in_time=True)
     else:
-        yield _claim(case, layers, takes, line or loop, share, in_time=False)
+        yield _claim(case, layers, takes, line or loop or _made_at(case, layers), share, in_time=False)
 
 
 def _claim(
@@ -175,12 +175,16 @@ def _recurrent(case: Case, rows: Sequence[kernels.Row]) -> frozenset[str]:
     return frozenset(by_class | named)
 
 
-def _line(case: Case, layers: Sequence[Layer]) -> SourceLine | None:
-    """The line that loops; else the one that makes the first such layer."""
-    kinds = {_classes(case).get(layer.name, layer.name) for layer in layers}
-    made = [rf"(?<!class ){re.escape(kind)}\(" for kind in kinds]
+def _asked_at(case: Case) -> SourceLine | None:
+    """The line that has the engine call something for each row, or that makes a cell; None: there is none."""
     cells = case.code.line_like(_CELL.pattern) if case.run.manifest.keras is None else None
-    return case.code.line_with(*_LOOPS) or cells or case.code.line_like("|".join(made))
+    return case.code.line_with(*_LOOPS) or cells
+
+
+def _made_at(case: Case, layers: Sequence[Layer]) -> SourceLine | None:
+    """The line that makes the first such layer."""
+    kinds = {_classes(case).get(layer.name, layer.name) for layer in layers}
+    return case.code.line_like("|".join(rf"(?<!class ){re.escape(kind)}\(" for kind in kinds))
 
 
 def _fix(case: Case, line: SourceLine | None) -> str | None:

@@ -74,7 +74,9 @@ def in_a_loop(path: Path, text: str) -> Finding:
     """The finding on a layer whose `forward` has a loop of one line, in which the stacks stand."""
     calls: list[Call] = [("<module>", "train.py", 9), ("_call_impl", "torch/nn/modules/module.py", 9)]
     stood = sampled((2, 8, [*calls, ("forward", "train.py", 3), ("forward", "torch/nn/modules/linear.py", 9)]))
-    run = runs.trained(path, None, **quiet(**window(100), **stood))
+    made = {"file": "train.py", "function": "f", "first_line": 1, "line": 9, "hits": 1, "time_ns": 0}
+    lines = [{**made, "source": "self.match = match(8)"}]
+    run = runs.trained(path, None, **quiet(**window(100), **stood, lines=lines))
     kept = run.folder.source_path("train.py")
     kept.parent.mkdir(parents=True, exist_ok=True)
     kept.write_text(f"def forward(self, x):\n    for t in range(100):\n        {text}\n")
