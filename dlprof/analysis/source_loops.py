@@ -16,11 +16,16 @@ def around(texts: Sequence[str]) -> dict[int, int]:
 
     Empty for a text that is no Python.
     """
+    tree = parsed(texts)
+    return {} if tree is None else dict(_lines(tree, None))
+
+
+def parsed(texts: Sequence[str]) -> ast.Module | None:
+    """The lines of a file as Python reads them; None: they are no Python."""
     try:
-        tree = ast.parse("\n".join(texts))
+        return ast.parse("\n".join(texts))
     except (SyntaxError, ValueError):
-        return {}
-    return dict(_lines(tree, None))
+        return None
 
 
 def is_recurrence(texts: Sequence[str], line: int) -> bool:
@@ -42,11 +47,8 @@ def is_recurrence(texts: Sequence[str], line: int) -> bool:
 
 
 def _loop_at(texts: Sequence[str], line: int) -> ast.For | ast.AsyncFor | ast.While | None:
-    try:
-        tree = ast.parse("\n".join(texts))
-    except (SyntaxError, ValueError):
-        return None
-    return next((node for node in ast.walk(tree) if isinstance(node, _LOOPS) and node.lineno == line), None)
+    nodes = ast.walk(parsed(texts) or ast.Module([], []))
+    return next((node for node in nodes if isinstance(node, _LOOPS) and node.lineno == line), None)
 
 
 def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dlprof.analysis.findings.finding import Finding
+from dlprof.analysis.findings.finding import FLOOR
 from dlprof.units import duration
 
 
@@ -11,16 +11,16 @@ def heading(title: str, *, is_question: bool) -> str:
     return f"Perhaps: {title}" if is_question else title
 
 
-def sureness(finding: Finding) -> str:
-    """How sure a finding is, as a clause, and what causes like it cost where one run tells it; empty: it is a fact."""
-    if finding.confidence >= 1:
-        return ""
-    return f"confidence {100 * finding.confidence:.0f} %{_of_its_like(finding)}"
+def sureness(confidence: float, cost_ns: tuple[int, int] | None) -> str:
+    """How sure a finding is, as a clause; empty: it is a fact.
 
-
-def _of_its_like(finding: Finding) -> str:
-    """Between what the cost is, where one run says it; empty where runs do, it is only asked, or nothing is known."""
-    if finding.interval_ns is None or finding.interval_of_runs or finding.is_question:
+    Args:
+        confidence: 0 to 1.
+        cost_ns: Between what nine in ten causes like it cost, where one run tells it. Of a question nothing is said.
+    """
+    if confidence >= 1:
         return ""
-    low, high = (duration(ns) for ns in finding.interval_ns)
-    return f"; nine in ten like it cost {low} to {high}"
+    text = f"confidence {100 * confidence:.0f} %"
+    if cost_ns is None or confidence < FLOOR:
+        return text
+    return f"{text}; nine in ten like it cost {duration(cost_ns[0])} to {duration(cost_ns[1])}"

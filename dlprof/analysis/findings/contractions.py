@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
+from dlprof.analysis import source_loops
 from dlprof.analysis.findings import heavy_weights, queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine, Support
@@ -59,11 +60,7 @@ def _share(case: Case, lines: Sequence[SourceLine]) -> float:
 
 def _lines(file: str, texts: Sequence[str]) -> Iterator[SourceLine]:
     """Where a file has an `einsum` of three arrays or more; none in a text that is no Python."""
-    try:
-        tree = ast.parse("\n".join(texts))
-    except (SyntaxError, ValueError):
-        return
-    for node in ast.walk(tree):
+    for node in ast.walk(source_loops.parsed(texts) or ast.Module([], [])):
         if isinstance(node, ast.Call) and _is_of_several(node):
             yield file, node.lineno
 

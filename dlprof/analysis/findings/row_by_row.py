@@ -123,10 +123,10 @@ def loop_of(case: Case) -> SourceLine | None:
         last = max((n for n, frame in enumerate(sample.frames) if frame.file.startswith(packages)), default=0)
         for frame in sample.frames[:last]:
             if frame.file in case.code.user_files:
-                around = loops.setdefault(frame.file, {}) or source_loops.around(case.code.lines(frame.file))
-                loops[frame.file] = around
-                if frame.line in around:
-                    place = (frame.file, around[frame.line])
+                if frame.file not in loops:
+                    loops[frame.file] = source_loops.around(case.code.lines(frame.file))
+                if frame.line in loops[frame.file]:
+                    place = (frame.file, loops[frame.file][frame.line])
                     stood[place] = stood.get(place, 0) + sample.dur_ns
                     break
     return max(stood, key=lambda place: stood[place], default=None)

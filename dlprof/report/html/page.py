@@ -124,7 +124,6 @@ def _templates() -> jinja2.Environment:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.globals["floor"] = FLOOR
     environment.globals["least_finding"] = f"{LEAST_SHARE * 100:.0f} % and {duration(LEAST_NS)}"
     environment.filters.update(
         duration=_duration,
@@ -141,6 +140,7 @@ def _templates() -> jinja2.Environment:
         count=_count,
         in_script=_in_script,
         heading=_heading,
+        sureness=_sureness,
         shade=_shade,
         anchor=_anchor,
     )
@@ -153,6 +153,10 @@ def _count(value: int | None) -> str:
 
 def _heading(finding: FindingReport) -> str:
     return finding_words.heading(finding.title, is_question=finding.confidence < FLOOR)
+
+
+def _sureness(finding: FindingReport, of_one_run: bool) -> str:
+    return finding_words.sureness(finding.confidence, finding.interval_ns if of_one_run else None)
 
 
 def _in_script(value: Any) -> str:

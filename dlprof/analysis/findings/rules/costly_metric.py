@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from dlprof.analysis.findings import heavy_weights, queries
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Abstain, Claim, Sentence, SourceLine, Support
+from dlprof.analysis.findings.finding import Abstain, Claim, Sentence, Support
 from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
 from dlprof.schema.tree_paths import Tree
@@ -17,8 +17,8 @@ _SHARE_OF_STEPS = 0.15
 """Mean values and accuracies take a few hundredths."""
 _SAVES = 0.9
 _THRESHOLDS = r"\bthresholds\s*="
-_WRITTEN = (_THRESHOLDS, r"\bmetrics\.[A-Z]\w*\(", r"\b(weighted_)?metrics\s*=")
-"""What the line has that asks for them, the likeliest to be dear first."""
+_WRITTEN = (r"\bmetrics\.[A-Z]\w*\(", r"\b(weighted_)?metrics\s*=")
+"""What another line has that asks for them, the likeliest first."""
 
 
 @of_the_slower
@@ -30,8 +30,8 @@ def look(case: Case) -> Iterator[Claim]:
     share = sum(takes.values()) / max(1, case.own(Tree.FIT_STEPS))
     if share < _SHARE_OF_STEPS:
         return
-    line = _line(case)
-    listed = line is not None and _is_listed(case, line)
+    listed = case.code.written(_THRESHOLDS)
+    line = listed or next((one for pattern in _WRITTEN if (one := case.code.written(pattern))), None)
     yield Claim(
         Sentence(f"What the metrics compute has {100 * share:.0f} % of the steps:"),
         heavy_weights.scaled(takes, _SAVES),
@@ -50,13 +50,3 @@ _OF_THRESHOLDS = (
     "(num_thresholds) are counted in one pass. "
 )
 _FIX = "num_thresholds=... in place of thresholds=[...], or fewer of them"
-
-
-def _line(case: Case) -> SourceLine | None:
-    found = (case.code.written(pattern) for pattern in _WRITTEN)
-    return next((line for line in found if line is not None), None)
-
-
-def _is_listed(case: Case, line: SourceLine) -> bool:
-    """Whether the line gives a metric the thresholds themselves."""
-    return case.code.written(_THRESHOLDS) == line

@@ -8,7 +8,18 @@ import pytest
 
 from dlprof.analysis.findings import diagnose
 from tests.unit import runs
-from tests.unit.analysis.findings.cases import FIT, KERNELS, Planted, diagnosed, parts, pick, quiet, sampled, slugs
+from tests.unit.analysis.findings.cases import (
+    FIT,
+    KERNELS,
+    Planted,
+    Tables,
+    diagnosed,
+    parts,
+    pick,
+    quiet,
+    sampled,
+    slugs,
+)
 from tests.unit.runs import S
 
 
@@ -26,17 +37,20 @@ def test_python_inside_steps_is_named(tmp_path: Path) -> None:
     assert finding.line == 15
 
 
-def test_a_layer_that_goes_through_its_rows_one_by_one_is_python(tmp_path: Path) -> None:
-    """Half of the steps in its own frames; and three of four operators of the way back, which is the other half."""
+def row_by_row(kernel_ms: int) -> Tables:
+    """A layer that starts 400 tiny operators stands for half of the steps; of the way back three of four are its own."""
     calls = [*FIT, ("call", "train.py", 15)]
     back = [*FIT, ("backward", "torch/_tensor.py", 9), ("_engine_run_backward", "torch/autograd/graph.py", 7)]
     row = {"op": "aten::div", "category": "elementwise", "layer": "rows", "direction": "forward", "ms": 0.01}
     rows = [*[row] * 400, *[{**row, "direction": "backward"}] * 300]
     others = [{**row, "layer": "dense_1", "direction": "backward"}] * 100
-    window = runs.window([{**KERNELS[0], "ms": 8}, *rows, *others])
-    finding = pick(
-        diagnosed(tmp_path / "r", **quiet(**{**window, **sampled((2, 5, calls), (5, 8, back))})), "python-overhead"
-    )
+    window = runs.window([{**KERNELS[0], "ms": kernel_ms}, *rows, *others])
+    return quiet(**{**window, **sampled((2, 5, calls), (5, 8, back))})
+
+
+def test_a_layer_that_goes_through_its_rows_one_by_one_is_python(tmp_path: Path) -> None:
+    """Half of the steps in its own frames; and three of four operators of the way back, which is the other half."""
+    finding = pick(diagnosed(tmp_path / "r", **row_by_row(kernel_ms=8)), "python-overhead")
 
     assert finding.at_stake_ns == pytest.approx(3 * S + 0.75 * 3 * S, rel=0.01)
     assert finding.basis == "estimated"
@@ -47,13 +61,7 @@ def test_a_layer_that_goes_through_its_rows_one_by_one_is_python(tmp_path: Path)
 )
 def test_the_way_back_through_a_recurrence_is_no_python(text: str, stake_s: float, tmp_path: Path) -> None:
     """False before: 84 % sure of it. What stands in the script's own frames is left, while no kernel runs."""
-    calls = [*FIT, ("call", "train.py", 15)]
-    back = [*FIT, ("backward", "torch/_tensor.py", 9), ("_engine_run_backward", "torch/autograd/graph.py", 7)]
-    row = {"op": "aten::div", "category": "elementwise", "layer": "rows", "direction": "forward", "ms": 0.01}
-    rows = [*[row] * 400, *[{**row, "direction": "backward"}] * 300]
-    others = [{**row, "layer": "dense_1", "direction": "backward"}] * 100
-    window = runs.window([{**KERNELS[0], "ms": 2}, *rows, *others])
-    run = runs.trained(tmp_path / "r", None, **quiet(**{**window, **sampled((2, 5, calls), (5, 8, back))}))
+    run = runs.trained(tmp_path / "r", None, **row_by_row(kernel_ms=2))
     kept = run.folder.source_path("train.py")
     kept.parent.mkdir(parents=True, exist_ok=True)
     kept.write_text("\n" * 13 + f"for t in range(n):\n    {text}\n")
