@@ -59,6 +59,13 @@ def compared(slow: Planted, fast: Planted, path: Path) -> Comparison:
     return compare.compare(Side("a", (slow.run(path / "a"),)), Side("b", (fast.run(path / "b"),)))
 
 
+def keep_source(run: Run, text: str, name: str = "train.py") -> None:
+    """The run keeps a file of the script's with this text."""
+    kept = run.folder.source_path(name)
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    kept.write_text(text)
+
+
 def pick(diagnosis: Diagnosis, slug: str) -> Finding:
     """The finding of that name."""
     return next(finding for finding in diagnosis.findings if finding.slug == slug)

@@ -10,7 +10,7 @@ from dlprof.analysis.findings import chores
 from dlprof.analysis.findings.case import Case
 from dlprof.schema.tree_paths import Tree
 from tests.unit import runs
-from tests.unit.analysis.findings.cases import FIT, Call, quiet, sampled
+from tests.unit.analysis.findings.cases import FIT, Call, keep_source, quiet, sampled
 
 LINE = ("train.py", 7)
 
@@ -30,9 +30,7 @@ def case(path: Path, *calls: Call, source: str = "pass", hits: int | None = None
     run = runs.trained(
         path / "r", **quiet(**sampled((2, 4, [*base, *calls]), (4, 5, base)), lines=[row] if hits else [])
     )
-    kept = run.folder.raw / "sources" / "train.py"
-    kept.parent.mkdir(exist_ok=True)
-    kept.write_text("\n" * 6 + source + "\n")
+    keep_source(run, "\n" * 6 + source + "\n")
     return Case(run)
 
 

@@ -10,7 +10,7 @@ import pytest
 from dlprof.analysis.findings import diagnose
 from dlprof.analysis.findings.finding import Diagnosis
 from tests.unit import runs
-from tests.unit.analysis.findings.cases import KERNELS, Call, pick, quiet, sampled, slugs
+from tests.unit.analysis.findings.cases import KERNELS, Call, keep_source, pick, quiet, sampled, slugs
 from tests.unit.runs import S
 
 _THREE = 'out = torch.einsum("bnd,bmd,bme->bne", q, k, v)'
@@ -24,9 +24,7 @@ def of_script(path: Path, *lines: str, told: dict[str, Any] | None = None) -> Di
     each = 6 / len(lines)
     stood = [(2 + n * each, 2 + (n + 1) * each, [*_CALLED, ("forward", "train.py", n + 1)]) for n in range(len(lines))]
     run = runs.trained(path, told, **quiet(**runs.window([_BATCHED]), **sampled(*stood)))
-    kept = run.folder.source_path("train.py")
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    kept.write_text("\n".join(lines))
+    keep_source(run, "\n".join(lines))
     return diagnose.diagnose(run)
 
 

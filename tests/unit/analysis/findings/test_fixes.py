@@ -13,7 +13,7 @@ from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine
 from dlprof.schema.tree_paths import Tree
 from tests.unit import runs
-from tests.unit.analysis.findings.cases import on, quiet
+from tests.unit.analysis.findings.cases import keep_source, on, quiet
 from tests.unit.runs import S
 
 OWN_LOOP = runs.manifest(keras=None)
@@ -24,9 +24,7 @@ def fix(path: Path, slug: str, text: str = "", *, told: dict[str, Any] | None = 
     """Of a finding at the one line of train.py."""
     run = runs.trained(path / "r", told, **quiet())
     if text:
-        kept = run.folder.source_path("train.py")
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_text(text + "\n")
+        keep_source(run, text + "\n")
     line: SourceLine = ("train.py", 1)
     return fixes.of_claim(Case(run), slug, Claim(Sentence("It takes"), {Tree.FIT_STEPS: S}, (), "Stop.", line))
 
@@ -80,9 +78,7 @@ def test_what_a_pipeline_makes_can_be_kept_for_the_next_epoch(
     lines = [{"file": "train.py", "function": "<module>", "first_line": 1, "line": 1, "hits": 1, "time_ns": 0}]
     told = on("tensorflow", input_inside_step=True)
     run = runs.trained(tmp_path / "r", told, **quiet(epochs=rows, lines=lines))
-    kept = run.folder.source_path("train.py")
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    kept.write_text(text + "\n")
+    keep_source(run, text + "\n")
     claim = Claim(Sentence("It waits"), {Tree.FIT_INPUT: S}, (), "Prefetch.", ("train.py", 1))
 
     assert (".cache() behind .map(...) at line 1" in str(fixes.of_claim(Case(run), "input-bound", claim))) == is_told

@@ -9,7 +9,7 @@ import pytest
 from dlprof.analysis.findings.diagnose import diagnose
 from dlprof.analysis.findings.finding import Diagnosis
 from tests.unit import runs
-from tests.unit.analysis.findings.cases import on, pick, quiet, slugs
+from tests.unit.analysis.findings.cases import keep_source, on, pick, quiet, slugs
 from tests.unit.runs import S
 
 MAP = "    profile = tf.map_fn(interest, rows)\n"
@@ -20,9 +20,7 @@ def told(folder: Path, source: str = MAP, op: str = "TensorListStack", ms: float
     kernels = [{"op": op, "category": "other", "layer": "map", "direction": "forward", "ms": ms}]
     row = {"file": "train.py", "function": "f", "first_line": 1, "line": 1, "hits": 3, "time_ns": 1}
     run = runs.trained(folder / "r", {**on("tensorflow"), "keras": None}, **quiet(**runs.window(kernels), lines=[row]))
-    kept = run.folder.raw / "sources" / "train.py"
-    kept.parent.mkdir()
-    kept.write_text(f"def forward(rows):\n{source}    return profile\n")
+    keep_source(run, f"def forward(rows):\n{source}    return profile\n")
     return diagnose(run)
 
 

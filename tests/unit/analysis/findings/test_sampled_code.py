@@ -13,7 +13,7 @@ from dlprof.analysis.findings.finding import Abstain
 from dlprof.analysis.findings.sampled_code import SampledCode
 from dlprof.schema.tree_paths import Tree
 from tests.unit import runs
-from tests.unit.analysis.findings.cases import FIT, sampled
+from tests.unit.analysis.findings.cases import FIT, keep_source, sampled
 
 CALLED = [*FIT, ("on_batch_end", "keras/src/callbacks.py", 9), ("log", "train.py", 33)]
 """A callback of the user's."""
@@ -148,9 +148,7 @@ def test_a_line_that_calls_what_the_engine_compiled_is_the_engine_s(tmp_path: Pa
     detail = json.dumps({"compiled": {"function": "update", "again": False}})
     compiled = runs.span("graph_compile", 2, 2.5, span_id=9, detail=detail)
     run = runs.trained(tmp_path / "r", spans=[runs.fit_span(), compiled], **sampled((2, 3, FIT[:1]), (3, 4, FIT)))
-    kept = run.folder.raw / "sources" / "train.py"
-    kept.parent.mkdir(exist_ok=True)
-    kept.write_text("\n" * 6 + "params, loss = update(params, x)\n")
+    keep_source(run, "\n" * 6 + "params, loss = update(params, x)\n")
     mine = Case(run).code
 
     told = {len(sample.frames): mine.calls_compiled(sample) for sample in mine.samples}
@@ -163,9 +161,7 @@ def test_a_line_that_asks_for_batches_runs_what_gives_them(tmp_path: Path) -> No
     asked = [FIT[0], ("__next__", "tensorflow/python/data/ops/iterator_ops.py", 826)]
     other = [("<module>", "train.py", 8)]
     run = runs.trained(tmp_path / "r", **sampled((2, 3, asked), (3, 4, FIT[:1]), (4, 5, other)))
-    kept = run.folder.source_path("train.py")
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    kept.write_text("\n" * 6 + "for x, y in data:\n    total += float(x)\n")
+    keep_source(run, "\n" * 6 + "for x, y in data:\n    total += float(x)\n")
     mine = Case(run).code
 
     told = {sample.frames[0].line: mine.turns_a_loop(sample) for sample in mine.samples if len(sample.frames) == 1}

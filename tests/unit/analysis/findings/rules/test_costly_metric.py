@@ -10,7 +10,7 @@ import pytest
 from dlprof.analysis.findings import diagnose
 from dlprof.analysis.findings.finding import Finding
 from tests.unit import runs
-from tests.unit.analysis.findings.cases import KERNELS, Planted, Tables, diagnosed, pick, quiet, slugs
+from tests.unit.analysis.findings.cases import KERNELS, Planted, Tables, diagnosed, keep_source, pick, quiet, slugs
 from tests.unit.runs import S
 
 METRIC = {"op": "Greater", "category": "elementwise", "layer": "metrics", "direction": "forward"}
@@ -43,9 +43,7 @@ def test_a_mean_and_the_loss_are_none(ms: float, changes: dict[str, Any], tmp_pa
 def written(path: Path, *lines: str) -> Finding:
     """The finding on a script of these lines."""
     run = runs.trained(path, None, **beside(10))
-    kept = run.folder.source_path("train.py")
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    kept.write_text("\n".join(lines))
+    keep_source(run, "\n".join(lines))
     return pick(diagnose.diagnose(run), "costly-metric")
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from dlprof.analysis.findings.diagnose import diagnose
 from tests.unit import runs
-from tests.unit.analysis.findings.cases import KERNELS, Planted, Tables, diagnosed, on, pick, quiet, slugs
+from tests.unit.analysis.findings.cases import KERNELS, Planted, Tables, diagnosed, keep_source, on, pick, quiet, slugs
 from tests.unit.analysis.findings.test_one_hot import layer
 from tests.unit.runs import S
 
@@ -83,9 +83,7 @@ def test_copies_of_an_own_loop_of_jax_are_named_where_an_array_is_changed(tmp_pa
     told = {**on("jax", asynchronous=True), "keras": None}
     row = {"file": "train.py", "function": "loop", "first_line": 9, "line": 9, "hits": 3, "time_ns": 1}
     run = runs.trained(tmp_path / "r", told, **beside(COPY, 10), lines=[row])
-    kept = run.folder.raw / "sources" / "train.py"
-    kept.parent.mkdir()
-    kept.write_text("def put(state, row, new):\n    return state.at[row].set(new)\n")
+    keep_source(run, "def put(state, row, new):\n    return state.at[row].set(new)\n")
 
     finding = pick(diagnose(run), "costly-operator")
 
@@ -101,9 +99,7 @@ def test_a_jacobian_of_a_whole_batch_is_named_where_it_is_written(
     row = {"file": "train.py", "function": "loop", "first_line": 9, "line": 9, "hits": 3, "time_ns": 1}
     of_rows = {"op": "MatMul", "category": "matmul", "layer": "net/dense/MatMul/pfor"}
     run = runs.trained(tmp_path / "r", **beside(of_rows, 10), lines=[row])
-    kept = run.folder.raw / "sources" / "train.py"
-    kept.parent.mkdir()
-    kept.write_text(f"def slope(x):\n    y = net(x)\n    return {written}\n")
+    keep_source(run, f"def slope(x):\n    y = net(x)\n    return {written}\n")
 
     found = [one for one in diagnose(run).findings if one.slug == "costly-operator"]
 
@@ -127,9 +123,7 @@ def test_gradients_of_slices_that_are_taken_one_by_one_are_named_with_their_line
     """10 of the 16 ms of kernels, in 40 of them."""
     row = {"file": "train.py", "function": "loop", "first_line": 1, "line": 2, "hits": 3, "time_ns": 1}
     run = runs.trained(tmp_path / "r", **slicing(40, 10), lines=[row])
-    kept = run.folder.raw / "sources" / "train.py"
-    kept.parent.mkdir()
-    kept.write_text("def forward(x):\n    for t in range(40):\n        state = state + x[:, t]\n")
+    keep_source(run, "def forward(x):\n    for t in range(40):\n        state = state + x[:, t]\n")
 
     finding = pick(diagnose(run), "costly-operator")
 
@@ -150,8 +144,6 @@ def test_a_line_that_only_has_such_a_word_in_it_asks_for_nothing(tmp_path: Path)
     """`add_weight` is no `eigh`: where a graph runs, the line is the one that is written."""
     row = {"file": "train.py", "function": "call", "first_line": 1, "line": 1, "hits": 3, "time_ns": 1}
     run = runs.trained(tmp_path / "r", **beside({**SVD, "op": "Eigh"}, 10), lines=[row])
-    kept = run.folder.raw / "sources" / "train.py"
-    kept.parent.mkdir()
-    kept.write_text("w = self.add_weight(shape)\nvalues, _ = ops.linalg.eigh(w)\n")
+    keep_source(run, "w = self.add_weight(shape)\nvalues, _ = ops.linalg.eigh(w)\n")
 
     assert pick(diagnose(run), "costly-operator").line == 2

@@ -10,7 +10,7 @@ import pytest
 from dlprof.analysis.findings.diagnose import diagnose
 from dlprof.analysis.findings.finding import Diagnosis
 from tests.unit import runs
-from tests.unit.analysis.findings.cases import KERNELS, Planted, Tables, pick, quiet, slugs
+from tests.unit.analysis.findings.cases import KERNELS, Planted, Tables, keep_source, pick, quiet, slugs
 from tests.unit.runs import S
 
 TOLD = runs.manifest(keras=None, engine={"name": "torch", "version": "2.13"})
@@ -33,9 +33,7 @@ def written(folder: Path, text: str) -> Diagnosis:
     """Of the same in a script with this line."""
     row = {"file": "train.py", "function": "f", "first_line": 1, "line": 1, "hits": 3, "time_ns": 1, "source": text}
     run = runs.trained(folder / "r", TOLD, **holding(ADJACENCY), lines=[row])
-    kept = run.folder.raw / "sources" / "train.py"
-    kept.parent.mkdir()
-    kept.write_text(text + "\n")
+    keep_source(run, text + "\n")
     return diagnose(run)
 
 

@@ -14,6 +14,7 @@ from tests.unit.analysis.findings.cases import (
     Planted,
     Tables,
     diagnosed,
+    keep_source,
     parts,
     pick,
     quiet,
@@ -62,9 +63,7 @@ def test_a_layer_that_goes_through_its_rows_one_by_one_is_python(tmp_path: Path)
 def test_the_way_back_through_a_recurrence_is_no_python(text: str, stake_s: float, tmp_path: Path) -> None:
     """False before: 84 % sure of it. What stands in the script's own frames is left, while no kernel runs."""
     run = runs.trained(tmp_path / "r", None, **row_by_row(kernel_ms=2))
-    kept = run.folder.source_path("train.py")
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    kept.write_text("\n" * 13 + f"for t in range(n):\n    {text}\n")
+    keep_source(run, "\n" * 13 + f"for t in range(n):\n    {text}\n")
 
     assert pick(diagnose.diagnose(run), "python-overhead").at_stake_ns == pytest.approx(stake_s * S, rel=0.01)
 

@@ -9,7 +9,7 @@ from typing import Any
 from dlprof.analysis.findings import diagnose
 from dlprof.analysis.findings.finding import Diagnosis
 from tests.unit import runs
-from tests.unit.analysis.findings.cases import Planted, Tables, diagnosed, parts, pick, quiet, slugs
+from tests.unit.analysis.findings.cases import Planted, Tables, diagnosed, keep_source, parts, pick, quiet, slugs
 from tests.unit.runs import MS
 
 
@@ -106,9 +106,7 @@ def made_anew(path: Path, name: str, source: str = "def g(x):\n    return x\n") 
     detail = json.dumps({"compiled": {"function": name, "again": False, "cause": []}})
     tables["spans"] = [row if row["kind"] == "fit" else {**row, "detail": detail} for row in tables["spans"]]
     run = runs.trained(path / "r", **tables)
-    kept = run.folder.raw / "sources" / "train.py"
-    kept.parent.mkdir(exist_ok=True)
-    kept.write_text(source)
+    keep_source(run, source)
     return diagnose.diagnose(run)
 
 
@@ -138,9 +136,7 @@ def test_tracing_and_lowering_of_such_functions_is_lost_with_them(tmp_path: Path
     ]
     tables["spans"] = [row for row in tables["spans"] if row["kind"] == "fit"] + compilations + stages
     run = runs.trained(tmp_path / "r", **tables)
-    kept = run.folder.raw / "sources" / "train.py"
-    kept.parent.mkdir(exist_ok=True)
-    kept.write_text("def g(x):\n    return x\n")
+    keep_source(run, "def g(x):\n    return x\n")
 
     assert pick(diagnose.diagnose(run), "retracing").at_stake_ns == 1_250 * MS
 
