@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from dlprof.analysis import loops
 from dlprof.analysis.findings import kernel_shares, queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Remedy, Sentence, Support
@@ -21,7 +22,14 @@ _GAIN_ON_DEVICES = 0.5
 _SHARE_OF_KERNELS = 0.10
 _DOUBLE = re.compile(r"dgemm|d884gemm|(?<![a-zA-Z_])double(?!\w)|f64f64")
 _USUAL_NEXT = "Use float32: leave set_floatx('float64') and dtype='float64' out."
+_OWN_NEXT = (
+    "Use float32 for the data and the weights: what is made of arrays of NumPy has their type, and that is float64 "
+    "where nothing else is said."
+)
+_OWN_FIX = "array.astype('float32') before it becomes the engine's"
 _NEXT = {"jax": "Use float32: leave jax_enable_x64 and set_floatx('float64') out."}
+_MADE = r"\b(Variable|convert_to_tensor|from_numpy|as_tensor|from_tensor_slices)\(|\b(torch\.tensor|nd\.array)\("
+"""What makes weights or data of arrays of NumPy."""
 _KERNELS = Query(
     "kernels of 64-bit floats",
     "SELECT name, count(*) AS count, sum(dur_ns) AS total_ns FROM kernels WHERE kind = 'kernel' AND "
@@ -42,6 +50,7 @@ def look(case: Case) -> Iterator[Claim]:
         return
     # Where the engine works on while Python goes on, most of the kernels' time is in waits for them.
     is_split = case.steps and case.tree.unsplit is None and not case.asynchronous
+    own = not loops.is_any_of_keras(case.run)
     kernels = case.steps / StepPart.KERNELS if case.steps and is_split else Tree.FIT_STEPS
     yield Claim(
         Sentence("The model's weights and activations are 64-bit floats, which cost twice the work of 32 bits:"),
@@ -50,11 +59,13 @@ def look(case: Case) -> Iterator[Claim]:
             **case.takes(Tree.FIT_INPUT, share=_CONVERSION),
         },
         [queries.training_told("training.weights.dtype", "training.floatx", "data[0].dtype")],
-        _NEXT.get(case.engine.name, _USUAL_NEXT),
-        case.code.line_with("set_floatx(", "set_dtype_policy(", "enable_x64", "float64", ".double()"),
-        Remedy("float32", {}, {"floatx": "float32"}),
+        _NEXT.get(case.engine.name, _OWN_NEXT if own else _USUAL_NEXT),
+        case.code.line_with("set_floatx(", "set_dtype_policy(", "enable_x64", "float64", ".double()")
+        or (case.code.line_like(_MADE) if own else None),
+        None if own else Remedy("float32", {}, {"floatx": "float32"}),
         basis=Basis.ESTIMATED,
         support=Support(Ground.STATED),
+        fix=_OWN_FIX if own and case.engine.name not in _NEXT else None,
     )
 
 

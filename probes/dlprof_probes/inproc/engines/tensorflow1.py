@@ -6,6 +6,7 @@ import weakref
 
 from dlprof_probes.inproc import own_files
 from dlprof_probes.inproc.engines import tensorflow_sessions
+from dlprof_probes.inproc.engines.base import weights_told
 from dlprof_probes.inproc.engines.tensorflow import TensorFlow, watch_callbacks
 from dlprof_probes.inproc.kernels.tracer import Tracer, quiet
 
@@ -85,6 +86,11 @@ class TensorFlow1(TensorFlow):
     def make_tracer(self):
         """The tracer of the sessions; None where none were found."""
         return TensorFlow1Tracer(self._sessions) if self._sessions is not None else None
+
+    def trained_weights(self, optimizer):
+        """Type of what operations of a graph change; how large that is the graph may not know."""
+        told = weights_told((1, one) for one in getattr(optimizer, "types", ()))
+        return told and {"dtype": told["dtype"]}
 
     def under_keras(self, keras):
         """Every Keras of its time runs in sessions."""

@@ -6,6 +6,7 @@ import weakref
 from threading import get_ident
 
 from dlprof_probes.inproc.clock import now
+from dlprof_probes.inproc.engines.base import size_of
 from dlprof_probes.inproc.engines.tensorflow_by_hand import TensorFlowByHand
 
 _FUNCTIONS = "tensorflow.python.eager.polymorphic_function.polymorphic_function"
@@ -31,6 +32,7 @@ class Graphs(object):
         self._running = {}
         self._train = set()
         self._gradients = {}
+        self._weights = {}
         self.by_hand = by_hand
 
     def watch(self, function_class):
@@ -65,11 +67,16 @@ class Graphs(object):
         stack = self._running.get(get_ident())
         if not (stack and takes_gradients(graph)):
             return
+        trained = list(getattr(graph, "trainable_variables", ()))
         if changes_variables(graph):
             self.traced_update()
+            self._weights[self._own.token(stack[0])] = sizes_and_types(trained)
         else:
-            trained = [weakref.ref(one) for one in getattr(graph, "trainable_variables", ())]
-            self._gradients[self._own.token(stack[0])] = trained
+            self._gradients[self._own.token(stack[0])] = [weakref.ref(one) for one in trained]
+
+    def weights_of(self, function):
+        """Size and type of each variable that a function changes by gradients; empty where that is not known."""
+        return self._weights.get(self._own.token(function), ())
 
 
 def watch(engine, tensorflow):
@@ -91,6 +98,11 @@ def watch(engine, tensorflow):
         probe.replace(dataset, "__iter__", lambda f: wrappers.opening(f, opened, now), again=True)
         probe.replace(iterator, "__next__", lambda f: wrappers.iterating(f, asked, own.given, over), again=True)
     return graphs
+
+
+def sizes_and_types(variables):
+    """Pairs of how many numbers each has, and the name of their type."""
+    return [(size_of(one.shape), getattr(one.dtype, "name", str(one.dtype))) for one in variables]
 
 
 def takes_gradients(graph):

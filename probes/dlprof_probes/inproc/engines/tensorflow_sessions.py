@@ -21,12 +21,17 @@ _LOOKED_AT = 2000
 class GraphUpdate(object):
     """Stands for the optimiser of the operations that change weights.
 
+    Args:
+        operations: These, by their names.
+
     Attributes:
         dlprof_name: The name that TensorFlow gives to what they do, such as `Adam`.
+        types: Names of the types of the numbers that they change, one for each.
     """
 
-    def __init__(self, name):
-        self.dlprof_name = name
+    def __init__(self, operations):
+        self.dlprof_name = _APPLIES.match(operations[min(operations)].type).group(1)
+        self.types = [_type(one) for one in operations.values()]
 
 
 class SessionUpdates(object):
@@ -69,7 +74,7 @@ class SessionUpdates(object):
             return None
         # The same weights by other fetches (with the loss, with a summary) are the same optimiser.
         key = frozenset(found)
-        return known.setdefault(key, GraphUpdate(found[min(found)]))
+        return known.setdefault(key, GraphUpdate(found))
 
 
 def _names(fetches):
@@ -88,19 +93,23 @@ def _names(fetches):
 
 
 def _applied(fetch):
-    """Operations below a fetch that change weights: name to what they do."""
+    """Operations below a fetch that change weights, by their names."""
     queue, found = [getattr(fetch, "op", fetch)], {}
     seen = set(queue)
     for operation in queue:
-        applies = _APPLIES.match(operation.type)
-        if applies:
-            found[operation.name] = applies.group(1)
+        if _APPLIES.match(operation.type):
+            found[operation.name] = operation
             continue
         for below in list(operation.control_inputs) + [one.op for one in operation.inputs]:
             if below not in seen and len(queue) < _LOOKED_AT:
                 seen.add(below)
                 queue.append(below)
     return found
+
+
+def _type(operation):
+    """Of the numbers that it changes: variables of the newer kind are given by their handles, which have another."""
+    return operation.get_attr("T").name
 
 
 def watch(engine):

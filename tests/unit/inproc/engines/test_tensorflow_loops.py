@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 from dlprof_probes.inproc.engines import tensorflow_loops
+from dlprof_probes.inproc.engines.tensorflow import TensorFlow
+from dlprof_probes.inproc.probe import Probe
 
 
-def graph(*operations: tuple[str, str]) -> Any:
+def graph(*operations: tuple[str, str], **more: Any) -> Any:
     """A graph with operations of these names and types."""
     found = [SimpleNamespace(name=name, type=kind) for name, kind in operations]
-    return SimpleNamespace(get_operations=lambda: found)
+    return SimpleNamespace(get_operations=lambda: found, **more)
 
 
 FORWARD = ("MatMul", "MatMul")
@@ -37,3 +39,31 @@ def test_a_graph_tells_whether_it_takes_gradients_and_changes_variables(
     made = graph(*operations)
 
     assert (tensorflow_loops.takes_gradients(made), tensorflow_loops.changes_variables(made)) == (takes, changes)
+
+
+class Function:
+    """A function that is traced when it is called: its graph is a step, or only counts."""
+
+    def __init__(self, *operations: tuple[str, str]) -> None:
+        self.operations = operations
+        self.made: Any = None
+
+    def __call__(self) -> None:
+        """As `tf.function`."""
+        weights = [SimpleNamespace(shape=(512, 4), dtype=SimpleNamespace(name="float64"))]
+        self.made.traced(graph(*self.operations, trainable_variables=weights))
+
+
+def test_a_function_that_holds_its_step_tells_what_it_changes(probe: Probe, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numbers and their type; not known before: where no optimiser is called, it stands for one."""
+    engine = TensorFlow(probe)
+    engine._graphs = tensorflow_loops.Graphs(engine, None)
+    monkeypatch.setattr(Function, "__call__", Function.__call__)  # hooks are taken out with it
+    engine._graphs.watch(Function)
+    step, counter = Function(FORWARD, BACK, CHANGES), Function(FORWARD, CHANGES)
+    for one in (step, counter):
+        one.made = engine._graphs
+        one()
+
+    assert engine.trained_weights(step) == {"count": 2048, "dtype": "float64"}
+    assert engine.trained_weights(counter) is None

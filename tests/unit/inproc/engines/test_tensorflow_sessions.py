@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from dlprof_probes.inproc.engines.tensorflow1 import TensorFlow1
 from dlprof_probes.inproc.engines.tensorflow_sessions import SessionUpdates
 from dlprof_probes.inproc.probe import Probe
 
@@ -21,6 +22,7 @@ class Graph:
         found = self.operations
         one = SimpleNamespace(name=name, type=kind, control_inputs=[found[other] for other in control])
         one.inputs = [SimpleNamespace(op=found[other], name=f"{other}:0") for other in inputs]
+        one.get_attr = {"T": SimpleNamespace(name="float64")}.__getitem__
         made = self.operations[name] = _Operation(one)
         return made
 
@@ -115,6 +117,14 @@ def test_other_weights_are_another_optimiser(session: Any, own: Own) -> None:
 
     assert named(own) == ["Adam", "Adam", "Adam", "Momentum"]
     assert len(set(map(id, own.told))) == 3
+
+
+def test_an_update_tells_the_type_of_what_it_changes(probe: Probe, session: Any, own: Own) -> None:
+    """How large that is it does not tell."""
+    session.run("both")
+
+    assert TensorFlow1(probe).trained_weights(own.told[0]) == {"dtype": "float64"}
+    assert TensorFlow1(probe).trained_weights(object()) is None
 
 
 def test_a_run_that_fails_is_no_update(session: Any, own: Own) -> None:

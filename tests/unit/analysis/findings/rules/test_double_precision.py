@@ -52,3 +52,15 @@ def test_where_the_engine_works_on_all_of_the_steps_is_slower(tmp_path: Path) ->
 
     assert finding.at_stake_ns == pytest.approx(2.82 * S, rel=0.01)
     assert "jax_enable_x64" in finding.next_step
+
+
+def test_a_loop_of_the_script_s_own_has_its_floats_from_numpy(tmp_path: Path) -> None:
+    """No setting of Keras made them 64 bits wide: the line is one that makes variables of arrays."""
+    row = {"file": "train.py", "function": "f", "first_line": 1, "line": 9, "hits": 1, "time_ns": 0}
+    lines = [{**row, "source": "self.weights.append(tf.Variable(start))"}]
+    span = runs.fit_span(training={"weights": {"dtype": "float64"}}, how="inferred")
+    finding = pick(Planted(quiet(spans=[span], lines=lines), on("tensorflow")).diagnosis(tmp_path), "double-precision")
+
+    assert finding.line == 9
+    assert "what is made of arrays of NumPy has their type" in finding.next_step
+    assert finding.fix == "array.astype('float32') before it becomes the engine's"
