@@ -21,6 +21,7 @@ SPEC = EngineSpec(
     compile_with="make the network of HybridBlocks and call net.hybridize() before the loop",
     compiling_saves=0.5,  # its operations are started by Python and run beside it
     packages=frozenset({"mxnet"}),
+    input_files=("mxnet/gluon/data/", "mxnet/io/"),
     waiting_functions=("asnumpy", "asscalar", "wait_to_read", "waitall"),
     threads_in_step=True,
     double_cost=0.45,

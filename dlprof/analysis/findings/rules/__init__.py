@@ -15,6 +15,7 @@ from dlprof.analysis.findings.rule import Rule
 
 _ORDER = (
     "out-of-memory",
+    "slow-conversion",
     "gc-pressure",
     "checkpoint-heavy",
     "validation-heavy",
