@@ -106,6 +106,17 @@ class Case:
             if any(path.holds(leaf) for path in paths) and leaf not in OWN_PATHS
         }
 
+    def filled(self, wanted_ns: float, *paths: TreePath) -> dict[TreePath, int]:
+        """So much of some phases (ns), by leaf: of those that are named first as much as there is of them."""
+        found: dict[TreePath, int] = {}
+        left = int(wanted_ns)
+        for path in paths:
+            for leaf, ns in self.takes(path).items():
+                if leaf not in found:
+                    found[leaf] = min(ns, left)
+                    left -= found[leaf]
+        return found
+
     def spent(self, ns: int) -> dict[TreePath, int]:
         """Time that was spent around the passes of a loader: between epochs, then in waits (ns)."""
         found: dict[TreePath, int] = {}

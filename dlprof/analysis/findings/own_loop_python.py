@@ -6,7 +6,7 @@ Kernel windows tell them apart: only where no operator runs is it Python.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from dlprof.analysis import loops
 from dlprof.analysis.findings import chores, own_loop_waits, queries, standing
@@ -17,7 +17,7 @@ from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.samples import Sample
 from dlprof.engines import combined
-from dlprof.schema.tree_paths import Tree, TreePath
+from dlprof.schema.tree_paths import Tree
 from dlprof.schema.vocabulary import Ground, Phase
 
 _TITLE = Title("Python of the script's own loop took long", "Python of the script's own loop")
@@ -30,6 +30,8 @@ _CONVERSIONS = frozenset({"array", "asarray", "as_tensor", "from_numpy", "tensor
     "stack", "concat", "concatenate",
 }  # fmt: skip
 """Functions of engines that make arrays of other data, or one array of many."""
+_QUIET = tuple(Tree.FIT_STEPS / part for part in standing.WITHOUT_OPERATORS)
+"""Parts of the steps in which no operator runs."""
 _STANDS = ("<frozen importlib", "<python>/threading.py", "<python>/queue.py", "<python>/multiprocessing/",
            "<python>/concurrent/", "<python>/selectors.py", "<python>/subprocess.py")  # fmt: skip
 """Files in which a thread waits, or imports."""
@@ -48,20 +50,20 @@ def claims(case: Case) -> Iterator[Claim]:
         return is_own(case, sample) and not _stands_at(case, sample, waiting)
 
     in_lines = case.code.share([Tree.FIT_STEPS], runs) * steps_ns
-    idle = _without_operators(case)
-    ns = max(in_libraries, min(in_lines, sum(idle.values()), _ran(case) * steps_ns))
+    idle_ns = sum(case.takes(*_QUIET).values())
+    ns = max(in_libraries, min(in_lines, idle_ns, _ran(case) * steps_ns))
     converting = case.code.share([Tree.FIT_STEPS], lambda sample: converts(case, sample)) * steps_ns
     if converting > max(ns, _SHARE_OF_STEPS * steps_ns) and converting >= _SHARE_OF_WORK * case.work_ns:
-        yield _of_conversions(case, idle, converting)
+        yield _of_conversions(case, converting)
         return
     if ns < (_SHARE_OF_WORK if in_libraries >= ns else _SHARE_OF_LINES) * case.work_ns:
-        yield from _of_arguments(case, idle)
+        yield from _of_arguments(case, idle_ns)
         return
     line = case.code.hottest_line([Tree.FIT_STEPS], runs)
     chore = chores.of_line(case, line, [Tree.FIT_STEPS], runs)
     yield Claim(
         Sentence(f"{_what(chore, line)} in the steps of the script's own loop, while no operator runs:"),
-        _taken(case, idle, ns),
+        case.filled(ns, *_QUIET, Tree.FIT_STEPS),
         [queries.python_stood(Phase.FIT_STEPS)],
         case.code.counting_note(line) + (chore.advice if chore else chores.advice(case, line, _ADVICE)),
         line,
@@ -79,13 +81,13 @@ def claims(case: Case) -> Iterator[Claim]:
 _ADVICE = "Work on whole arrays, do it once before the loop, or beside it (a loader with workers)."
 
 
-def _of_conversions(case: Case, idle: Mapping[TreePath, int], ns: float) -> Claim:
+def _of_conversions(case: Case, ns: float) -> Claim:
     """Arrays of the engine that are made of others, one by one, which no operator does."""
     line = case.code.hottest_line([Tree.FIT_STEPS], lambda sample: converts(case, sample))
     chore = chores.conversion(case)
     return Claim(
         Sentence(f"{chore.what} in the steps of the script's own loop:"),
-        _taken(case, idle, ns),
+        case.filled(ns, *_QUIET, Tree.FIT_STEPS),
         [queries.python_stood(Phase.FIT_STEPS)],
         case.code.counting_note(line) + chore.advice,
         line,
@@ -95,17 +97,17 @@ def _of_conversions(case: Case, idle: Mapping[TreePath, int], ns: float) -> Clai
     )
 
 
-def _of_arguments(case: Case, idle: Mapping[TreePath, int]) -> Iterator[Claim]:
+def _of_arguments(case: Case, idle_ns: int) -> Iterator[Claim]:
     """Calls of a compiled function that take long before anything runs: as a question, for no frame tells why."""
     calling = case.code.share(_STEPS, case.code.calls_compiled)
-    ns = min(calling * case.own(Tree.FIT_STEPS), sum(idle.values()))
+    ns = min(calling * case.own(Tree.FIT_STEPS), idle_ns)
     steps = case.loop.count if case.loop is not None else 0
     if calling < _SHARE_OF_STEPS or ns < max(_SHARE_OF_LINES * case.work_ns, _LONG_CALL_NS * steps):
         return
     line = case.code.hottest_line(_STEPS, case.code.calls_compiled)
     yield Claim(
         Sentence(f"Calls of a compiled function take {ns / max(1, steps) / 1e6:.1f} ms in which no operator runs:"),
-        _taken(case, idle, ns),
+        case.filled(ns, *_QUIET, Tree.FIT_STEPS),
         [queries.python_stood(Phase.FIT_STEPS)],
         "See what it is given: arrays of NumPy, and those of another precision, are converted and copied at each call. "
         "Make them arrays of the engine once, before the loop.",
@@ -165,25 +167,13 @@ def _engines() -> tuple[str, ...]:
 
 
 def _is_library(case: Case, sample: Sample) -> bool:
-    """Whether that is a library in Python, which is no engine's C++ for sure."""
-    return is_own(case, sample) and sample.frames[0].file not in case.code.user_files
+    """Whether that is a library in Python, which is no engine's C++ for sure.
 
-
-def _without_operators(case: Case) -> Mapping[TreePath, int]:
-    if case.tree.unsplit is not None:
-        return {}
-    return case.takes(*(Tree.FIT_STEPS / part for part in standing.WITHOUT_OPERATORS))
-
-
-def _taken(case: Case, idle: Mapping[TreePath, int], wanted_ns: float) -> dict[TreePath, int]:
-    """So much of the steps, by leaf (ns): first of where no operator runs."""
-    takes: dict[TreePath, int] = {}
-    left = int(wanted_ns)
-    for leaf, ns in (*idle.items(), *case.takes(Tree.FIT_STEPS).items()):
-        if leaf not in takes:
-            takes[leaf] = min(ns, left)
-            left -= takes[leaf]
-    return takes
+    NumPy is none where operators may run on behind the call that started them: it waits for what it is given.
+    """
+    file = sample.frames[0].file
+    waits = case.asynchronous and case.tree.unsplit is None and file.startswith("numpy/")
+    return is_own(case, sample) and file not in case.code.user_files and not waits
 
 
 def _ran(case: Case) -> float:

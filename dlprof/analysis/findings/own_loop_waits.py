@@ -85,7 +85,7 @@ def share_of_steps(case: Case) -> float:
     if loops.are_all_of_keras(case.run) or not case.code.samples or stood is None:
         return 0.0
     quiet = standing.outside_operators(case)
-    stands = max(stood.share, quiet.stood if quiet is not None else 0.0)
+    stands = stood.share if quiet is None else min(max(stood.share, quiet.stood), quiet.lasts)
     return min(stands, case.code.share(_PATHS, lambda sample: may_wait(case, sample)))
 
 

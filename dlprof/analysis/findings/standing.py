@@ -54,12 +54,13 @@ def of_phases(case: Case, paths: Sequence[TreePath]) -> Standing | None:
     rows = case.machine.process_samples(*columns, around_ns=case.tree.wall_ns)
     time = integers(rows["time_ns"])
     length = np.diff(time)
-    inside = _inside(case, paths, time) >= _INSIDE * length
+    wanted = np.diff(integers(rows["main_run_ns"])) + np.diff(integers(rows["main_wait_ns"]))
+    whole = np.diff(integers(rows["run_ns"])) + np.diff(integers(rows["wait_ns"]))
+    # A thread that ends takes its part of the sums with it: what it did before is not known then.
+    inside = (_inside(case, paths, time) >= _INSIDE * length) & (whole >= wanted)
     covered = int(length[inside].sum())
     if not covered or covered < _COVERED * sum(case.own(path) for path in paths):
         return None
-    wanted = np.diff(integers(rows["main_run_ns"])) + np.diff(integers(rows["main_wait_ns"]))
-    whole = np.diff(integers(rows["run_ns"])) + np.diff(integers(rows["wait_ns"]))
     beside = np.minimum(np.maximum(0, whole - wanted), np.maximum(0, length - wanted))
     share = 1 - float((wanted + beside)[inside].sum()) / covered
     begins, ends = time[:-1][inside], time[1:][inside]
@@ -74,10 +75,12 @@ class OutsideOperators:
     Attributes:
         stood: Share of the steps in which it neither had nor wanted a core then, at least: 0 to 1.
         ran: Share of the steps in which it had or wanted one then, at most: 0 to 1.
+        lasts: Share of the steps in which no operator runs: 0 to 1. Who waits for longer, waits for operators.
     """
 
     stood: float
     ran: float
+    lasts: float
 
 
 def outside_operators(case: Case) -> OutsideOperators | None:
@@ -91,10 +94,11 @@ def outside_operators(case: Case) -> OutsideOperators | None:
     if stood is None or case.tree.unsplit is not None or not whole:
         return None
     # What a device computes no thread of the host does.
-    computing = 0 if case.kernels.has_gpu else case.own(Tree.FIT_STEPS / StepPart.KERNELS) / whole
+    kernels = case.own(Tree.FIT_STEPS / StepPart.KERNELS) / whole
+    computing = 0 if case.kernels.has_gpu else kernels
     quiet = sum(case.own(Tree.FIT_STEPS / part) for part in WITHOUT_OPERATORS) / whole
     ran = max(0.0, stood.ran - computing * case.kernels.on_main_thread)
-    return OutsideOperators(max(0.0, quiet - ran), ran)
+    return OutsideOperators(max(0.0, quiet - ran), ran, 1 - kernels)
 
 
 def _inside(case: Case, paths: Sequence[TreePath], time: Integers) -> Integers:

@@ -111,12 +111,7 @@ def _support(case: Case, share: float, stood: float, main: float) -> Support:
 
 def _taken_from_steps(case: Case, wanted_ns: float) -> dict[TreePath, int]:
     """So much of the steps, by leaf (ns)."""
-    takes: dict[TreePath, int] = {}
-    left = int(wanted_ns)
-    for part in _ORDER:
-        for leaf, ns in case.takes(Tree.FIT_STEPS / part).items():
-            takes[leaf] = min(ns, left)
-            left -= takes[leaf]
+    takes = case.filled(wanted_ns, *(Tree.FIT_STEPS / part for part in _ORDER))
     if takes:
         return takes
     whole = max(1, sum(case.takes(Tree.FIT_STEPS).values()))

@@ -8,7 +8,18 @@ import pytest
 
 from dlprof.analysis.findings import diagnose
 from tests.unit import runs
-from tests.unit.analysis.findings.cases import BEGIN, KERNELS, Call, Tables, cpu, diagnosed, pick, sampled, slugs
+from tests.unit.analysis.findings.cases import (
+    BEGIN,
+    KERNELS,
+    Call,
+    Tables,
+    cpu,
+    diagnosed,
+    keep_source,
+    pick,
+    sampled,
+    slugs,
+)
 from tests.unit.analysis.findings.test_own_loop_python import LOOP, OWN, looping
 from tests.unit.runs import S
 
@@ -123,8 +134,24 @@ def test_a_line_that_asks_the_engine_for_batches_waits_for_those(tmp_path: Path)
     asked: list[Call] = [*LOOP, ("__next__", "tensorflow/python/data/ops/iterator_ops.py", 826)]
     tables = looping() | cpu((2, BEGIN), (8, ran(3)), tree=50.0) | sampled((2, 5, LOOP), (5, 8, asked))
     run = runs.trained(tmp_path / "r", OWN, **tables)
-    kept = run.folder.source_path("train.py")
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    kept.write_text("\n" * 39 + "for x, y in data:\n")
+    keep_source(run, "\n" * 39 + "for x, y in data:\n")
 
     assert "script-waits" not in slugs(diagnose.diagnose(run))
+
+
+def test_a_sum_that_lost_what_an_ended_thread_did_tells_nothing(tmp_path: Path) -> None:
+    """False before: as if nobody had worked while a thread of the engine did, and ended."""
+    lost = {**BEGIN, "run_ns": -3 * S, "main_run_ns": 3 * S}
+
+    assert "script-waits" not in slugs(
+        diagnosed(tmp_path / "r", OWN, **looping() | cpu((2, BEGIN), (8, lost), tree=50.0))
+    )
+
+
+def test_who_stands_while_operators_run_waits_for_these(tmp_path: Path) -> None:
+    """They run all the time on a device, and no thread of the process has a core: NumPy was given an array of the engine."""
+    numpy: list[Call] = [("mean", "numpy/core/fromnumeric.py", 9)]
+    kernels = [{**KERNELS[0], "kind": "kernel", "device": 0, "ms": 19.9}]
+    tables = looping(*numpy) | runs.window(kernels) | cpu((2, BEGIN), (8, ran(1)), tree=20.0)
+
+    assert "script-waits" not in slugs(diagnosed(tmp_path / "r", OWN, **tables))

@@ -27,7 +27,8 @@ _STOOD = sampled((1, 4, [("<module>", "train.py", 5), ("prepare", "train.py", 3)
 
 def before_fit(*, run_s: float, wait_s: float = 0.0, **more: Any) -> Tables:
     """3 s of the script's own before 4 s of fit, in which its thread runs and waits for a core for so long."""
-    ran = {"main_run_ns": int(run_s * S), "main_wait_ns": int(wait_s * S)}
+    run_ns, wait_ns = int(run_s * S), int(wait_s * S)
+    ran = {"run_ns": run_ns, "wait_ns": wait_ns, "main_run_ns": run_ns, "main_wait_ns": wait_ns}
     samples = cpu((1, BEGIN), (2, BEGIN), (4, {**BEGIN, **ran}), (8, {**BEGIN, **ran}), tree=0.0)
     return quiet(
         phases=parts(import_=1, script=3, fit_steps=4, teardown=2),
