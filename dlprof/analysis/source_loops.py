@@ -73,8 +73,8 @@ def _calls(statement: ast.stmt) -> Iterator[ast.Call]:
 
 
 def _names(node: ast.AST, context: type[ast.expr_context]) -> Iterator[str]:
-    """Variables and attributes that are read or set, as they are written; none of sums, nor those of comprehensions."""
-    if isinstance(node, ast.AugAssign):
+    """Variables and attributes that are read or set, as they are written; none of counters nor of comprehensions."""
+    if isinstance(node, ast.AugAssign) and not any(_calls(node)):
         return
     inner = {name.id for name in _targets_inside(node)}
     for one in ast.walk(node):

@@ -33,12 +33,14 @@ _LINES: Mapping[str, tuple[tuple[str, str], ...]] = MappingProxyType(
     }
 )
 """By rule: what stands in a line, and what should. Only where the change says the same in every script."""
+GLUON_SHARES = "their batches are in shared memory: x.as_in_context(mx.cpu()) for a hybridized network"
+"""Of worker processes of Gluon. On a processor such a network refuses what is in a context of another kind."""
 _APIS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
         "input-bound": {
             "torch": "DataLoader(..., num_workers=N, persistent_workers=True), or index whole batches: X[rows]",
             "tensorflow": "dataset.batch(N).map(f, num_parallel_calls=tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)",
-            "mxnet": "gluon.data.DataLoader(..., num_workers=N), with transforms of whole batches",
+            "mxnet": f"gluon.data.DataLoader(..., num_workers=N) ({GLUON_SHARES}), with transforms of whole batches",
         },
         "io-bound": {_ANY: "open the file once, outside of what makes each batch, and keep the arrays"},
         "eager-execution": {"jax": "put @jax.jit above the function of the step"},

@@ -83,15 +83,15 @@ def _claim(
     """The claim; of what has to be computed one after the other, only that Python starts it can be saved."""
     worst = max(layers, key=lambda layer: layer.count)
     more = f" and {len(layers) - 1} more" if len(layers) > 1 else ""
-    of_each = "each out of the one before" if in_time else "for one row or time step each"
+    of_each = "each out of the one before" if in_time or _cell(case, line) else "for one row or time step each"
     return Claim(
         Sentence(f"{worst.name}{more} starts {worst.op} {worst.times:.0f} times a step, {of_each}:"),
         takes,
         [queries.operators(by="layer, op")],
-        _ADVICE_IN_TIME if in_time else _ADVICE,
+        _advice(case, line, in_time=in_time),
         line,
         basis=Basis.ESTIMATED,
-        title=_IN_TIME if in_time else _TITLE,
+        title=_IN_TIME if in_time or _cell(case, line) else _TITLE,
         support=Support(Ground.REPEATED, seen=case.kernels.seen_steps, agree=share),
         fix=_fix(case, line),
     )
@@ -105,6 +105,24 @@ _ADVICE_IN_TIME = (
     "Compute for all points in time at once what needs no other of them, such as products with the inputs, and leave "
     "the rest to a recurrent layer or a loop of the engine's own, or have the layer compiled."
 )
+
+
+_ADVICE_OF_CELLS = (
+    "Give the whole sequence to the engine's own recurrent layer, in one call: it multiplies the inputs of all points "
+    "in time at once, and goes through time in one operator."
+)
+
+
+def _advice(case: Case, line: SourceLine | None, *, in_time: bool) -> str:
+    if _cell(case, line):
+        return _ADVICE_OF_CELLS
+    return _ADVICE_IN_TIME if in_time else _ADVICE
+
+
+def _cell(case: Case, line: SourceLine | None) -> str | None:
+    """Which cell of an engine's own a line makes, such as `LSTM`; None: it makes none."""
+    made = _CELL.search(case.code.source(*line)) if line is not None else None
+    return made[1] if made else None
 
 
 def is_recurrence(case: Case, loop: SourceLine) -> bool:
@@ -184,14 +202,20 @@ def _asked_at(case: Case) -> SourceLine | None:
 def _made_at(case: Case, layers: Sequence[Layer]) -> SourceLine | None:
     """The line that makes the first such layer."""
     kinds = {_classes(case).get(layer.name, layer.name) for layer in layers}
-    return case.code.line_like("|".join(rf"(?<!class ){re.escape(kind)}\(" for kind in kinds))
+    return case.code.line_like("|".join(rf"\b{re.escape(kind)}\(" for kind in kinds))
+
+
+_FIX_OF_CELLS = {
+    "torch": "nn.{0} over the whole sequence, called once, in place of nn.{0}Cell in a loop over time",
+    "mxnet": "rnn.{0}(..., layout='NTC') over the whole sequence, called once, in place of rnn.{0}Cell and unroll()",
+}
 
 
 def _fix(case: Case, line: SourceLine | None) -> str | None:
     text = case.code.source(*line) if line is not None else ""
-    cell = _CELL.search(text)
-    if cell and case.backend == "torch":
-        return f"nn.{cell[1]} over the whole sequence, called once, in place of nn.{cell[1]}Cell in a loop over time"
+    cell = _cell(case, line)
+    if cell is not None:
+        return _FIX_OF_CELLS[case.backend].format(cell) if case.backend in _FIX_OF_CELLS else None
     mapped = re.search(r"\bmap_fn\(\s*([\w.]+|lambda[^,]*),\s*([\w.]+)", text)
     if mapped and line is not None:
         whole = re.sub(r"[\w.]*map_fn\(.*\)", f"{mapped[1]}({mapped[2]})", text)

@@ -29,6 +29,7 @@ _COMPILED_LAMBDA = re.compile(r"\b(jit|pmap|function|compile)\(\s*([\w.]+\(\s*)*
 """A function without a name that is compiled where it is made, not where it is called; what is around it may be its
 gradient, or its copies for each row.
 """
+_DEFINES = re.compile(r"\s*(class|(async\s+)?def)\b")
 _FOR = re.compile(r"\s*(async\s+)?for\b")
 _LOOP = re.compile(r"\b(for|while)\b")
 """A line that turns a loop, also of one in brackets."""
@@ -313,9 +314,10 @@ class SampledCode:
         return enumerate(self.lines(file), 1)
 
     def line_like(self, pattern: str) -> SourceLine | None:
-        """The first line of the user's code that ran and holds something of that regular expression."""
+        """The first line of the user's code that ran, defines nothing, and holds something of a regular expression."""
         rows = (row for row in self._run.rows("lines") if (row["hits"] or row["samples"]) and row["source"])
-        found = ((row["file"], row["line"]) for row in rows if pattern and re.search(pattern, row["source"]))
+        texts = (((row["file"], row["line"]), row["source"]) for row in rows if not _DEFINES.match(row["source"]))
+        found = (line for line, text in texts if pattern and re.search(pattern, text))
         return min(found, default=None)
 
 

@@ -35,6 +35,7 @@ def test_what_is_no_python_has_none() -> None:
         ["self.h = self.act(self.rec(self.h) + x[t])"],
         ["if masked:", "    h = h.step(x[t])"],
         ["h = tanh(torch.cat([h, x[t]]))"],
+        ["h += cell(h)"],
     ],
 )
 def test_what_is_computed_out_of_the_time_before_is_a_recurrence(body: list[str]) -> None:
@@ -47,6 +48,7 @@ def test_what_is_computed_out_of_the_time_before_is_a_recurrence(body: list[str]
     [
         ["rows.append(cell(x[t]))"],
         ["total += loss(x[t])"],
+        ["rows.append(cell(x[i]))", "i += 1"],
         ["total = total + loss(x[t])"],
         ["out = torch.cat([out, cell(x[t])])"],
         ["h = cell(x[t])", "g = tanh(h)"],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from dlprof.analysis import source_loops
 from dlprof.analysis.findings import queries
@@ -50,8 +50,9 @@ def look(case: Case) -> Iterator[Claim]:
         return
     if case.pair and sum(case.time(path) for path in _BUILDING) < _SHARE_OF_GAP * case.whole_ns:
         return
-    called = _longest_line(case)
-    loop = _traced_loop(case, called)
+    calls = _lines(case)
+    called = max(calls, key=lambda line: calls[line], default=None)
+    loop = _traced_loop(case, calls)
     yield Claim(
         Sentence(f"Building and compiling graphs takes {100 * total / max(1, work):.0f} % of the work:"),
         case.takes(*_BUILDING, Tree.FIT_STEPS_EDGES),
@@ -70,24 +71,24 @@ def _with_a_core(case: Case) -> float:
         return 1.0
 
 
-def _longest_line(case: Case) -> SourceLine | None:
-    """The line whose call compiled for longest."""
+def _lines(case: Case) -> dict[SourceLine, int]:
+    """For how long the calls of each line compiled (ns)."""
     times: dict[SourceLine, int] = {}
     for call in case.calls.of(SpanKind.GRAPH_COMPILE):
         if call.line is not None:
             times[call.line] = times.get(call.line, 0) + call.dur_ns
-    return max(times, key=lambda line: times[line], default=None)
+    return times
 
 
-def _traced_loop(case: Case, called: SourceLine | None) -> SourceLine | None:
-    """The loop in whose turns the script stood most while graphs were built, below the line that called them."""
+def _traced_loop(case: Case, calls: Collection[SourceLine]) -> SourceLine | None:
+    """The loop in whose turns the script stood most while graphs were built, below the lines that called them."""
     stood: dict[SourceLine, int] = {}
     loops: dict[str, dict[int, int]] = {}
     for sample in case.code.samples:
         if not sample.main or not any(path.holds(sample.phase) for path in _BUILDING):
             continue
         for frame in sample.frames:
-            if (frame.file, frame.line) == called:
+            if (frame.file, frame.line) in calls:
                 break
             if frame.file not in case.code.user_files:
                 continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dlprof.analysis.findings import item_work, queries
+from dlprof.analysis.findings import fixes, item_work, queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Remedy, Sentence, Support
 from dlprof.analysis.findings.input_load import InputLoad
@@ -48,7 +48,7 @@ def look(case: Case) -> Iterator[Claim]:
         Sentence(f"{_said(load)} {_advice(load, count, processes=processes)} would save about"),
         load.takes(saved),
         [queries.passes(), queries.workers()],
-        f"{_change(load, count, processes=processes)}{_where(load)}.{_note(load)}",
+        f"{_change(load, count, processes=processes)}{_where(load)}.{_note(load)}{_shared(load)}",
         load.loader.place or load.item_line,
         _remedy(load, count, processes=processes),
         basis=Basis.ESTIMATED,
@@ -118,6 +118,11 @@ def _note(load: InputLoad) -> str:
     if not load.computes:
         return " Such work needs no core while it waits: more workers than cores are right."
     return " More workers than cores would not help: what is left is in the work on each batch itself."
+
+
+def _shared(load: InputLoad) -> str:
+    """What a script has to do besides for workers; empty: nothing."""
+    return f" Of such workers, {fixes.GLUON_SHARES}." if load.loader.kind == OF_GLUON else ""
 
 
 def _remedy(load: InputLoad, count: int, *, processes: bool) -> Remedy:

@@ -63,3 +63,12 @@ def test_batches_that_are_one_hot_need_no_operator(tmp_path: Path) -> None:
 def test_without_such_an_operator_a_product_is_a_product(tmp_path: Path) -> None:
     """However wide its input is."""
     assert "wasteful-layer" not in slugs(diagnosed(tmp_path / "r", **tables("Cast")))
+
+
+def test_the_line_is_one_that_makes_the_array_or_the_layer_for_it(tmp_path: Path) -> None:
+    """Said before: the first line of a class that is called so."""
+    row = {"file": "train.py", "function": "f", "first_line": 1, "hits": 1, "time_ns": 0}
+    texts = {3: "class OneHot(layers.Layer):", 9: "    x = OneHot(6000)(words)"}
+    lines = [{**row, "line": number, "source": text} for number, text in texts.items()]
+
+    assert pick(diagnosed(tmp_path / "r", **tables(), lines=lines), "wasteful-layer").line == 9

@@ -10,7 +10,7 @@ import pytest
 from dlprof.analysis.findings import diagnose
 from dlprof.analysis.findings.finding import Finding
 from tests.unit import runs
-from tests.unit.analysis.findings.cases import KERNELS, Call, diagnosed, pick, quiet, sampled, slugs
+from tests.unit.analysis.findings.cases import KERNELS, Call, diagnosed, keep_source, on, pick, quiet, sampled, slugs
 from tests.unit.runs import S
 
 
@@ -47,20 +47,28 @@ def test_the_cell_inside_of_a_recurrent_layer_of_keras_is_none_either(tmp_path: 
     assert "python-overhead" not in slugs(diagnosed(tmp_path / "r", **quiet(**window(100, "lstm_cell"))))
 
 
-def test_a_cell_in_a_loop_of_the_script_s_own_is_named_with_the_layer_that_needs_none(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("engine", "module", "fix"),
+    [
+        ("torch", "nn", "nn.LSTM over the whole sequence"),
+        ("mxnet", "rnn", "rnn.LSTM(..., layout='NTC') over the whole"),
+    ],
+)
+def test_a_cell_in_a_loop_of_the_script_s_own_is_named_with_the_layer_that_needs_none(
+    tmp_path: Path, engine: str, module: str, fix: str
+) -> None:
     """The engine has the same over whole sequences."""
-    row = {"file": "train.py", "function": "f", "first_line": 1, "line": 9, "hits": 1, "time_ns": 0}
-    lines = [{**row, "source": "self.cell = nn.LSTMCell(8, 32)"}]
-    told = runs.manifest(keras=None)
-    run = runs.trained(tmp_path / "r", told, **quiet(lines=lines, **window(100, "cell")))
-    kept = run.folder.source_path("train.py")
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    kept.write_text("\n" * 8 + "self.cell = nn.LSTMCell(8, 32)\n")
+    text = f"self.cell = {module}.LSTMCell(8, 32)"
+    row = {"file": "train.py", "function": "f", "first_line": 1, "line": 9, "hits": 1, "time_ns": 0, "source": text}
+    told = {**on(engine), "keras": None}
+    run = runs.trained(tmp_path / "r", told, **quiet(lines=[row], **window(100, "cell")))
+    keep_source(run, "\n" * 8 + text)
 
     finding = pick(diagnose.diagnose(run), "python-overhead")
 
-    assert finding.line == 9
-    assert str(finding.fix).startswith("nn.LSTM over the whole sequence")
+    assert (finding.heading, finding.line) == ("A layer went through time in a loop of Python", 9)
+    assert finding.next_step.startswith("Give the whole sequence to the engine's own recurrent layer")
+    assert str(finding.fix).startswith(fix)
 
 
 def test_operators_of_a_prediction_in_the_window_are_not_those_of_the_step(tmp_path: Path) -> None:
@@ -77,9 +85,7 @@ def in_a_loop(path: Path, text: str) -> Finding:
     made = {"file": "train.py", "function": "f", "first_line": 1, "line": 9, "hits": 1, "time_ns": 0}
     lines = [{**made, "source": "self.match = match(8)"}]
     run = runs.trained(path, None, **quiet(**window(100), **stood, lines=lines))
-    kept = run.folder.source_path("train.py")
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    kept.write_text(f"def forward(self, x):\n    for t in range(100):\n        {text}\n")
+    keep_source(run, f"def forward(self, x):\n    for t in range(100):\n        {text}\n")
     return pick(diagnose.diagnose(run), "python-overhead")
 
 

@@ -14,6 +14,7 @@ from tests.unit.analysis.findings.cases import (
     Planted,
     cpu,
     diagnosed,
+    keep_source,
     parts,
     pick,
     quiet,
@@ -91,17 +92,17 @@ SCRIPT = (
 )
 
 
-def tracing(folder: Path, seen_s: float) -> Finding:
+def tracing(folder: Path, seen_s: float, *, turn_compiles: bool = False) -> Finding:
     """4 s of compilation that line 8 asks for; for so long of that the script was seen in line 3, in a loop."""
     call, turn = ("<module>", "train.py", 8), ("rollout", "train.py", 3)
-    compiling = runs.span("graph_compile", 2, 6, span_id=7, line=8)
+    compiling = [runs.span("graph_compile", 2, 6, span_id=7, line=8)]
+    if turn_compiles:
+        compiling.append(runs.span("graph_compile", 2, 2 + seen_s, span_id=8, line=3))
     stacks = sampled((2, 2 + seen_s, [call, turn]), (2 + seen_s, 6, [call]))
     row = {"file": "train.py", "function": "<module>", "first_line": 1, "line": 8, "hits": 1, "time_ns": 1}
-    tables = {**planted().tables, **stacks, "spans": [runs.fit_span(), compiling], "lines": [row]}
+    tables = {**planted().tables, **stacks, "spans": [runs.fit_span(), *compiling], "lines": [row]}
     run = runs.trained(folder / "r", **tables)
-    kept = run.folder.raw / "sources" / "train.py"
-    kept.parent.mkdir()
-    kept.write_text(SCRIPT)
+    keep_source(run, SCRIPT)
     return pick(diagnose(run), "graph-compile-dominates")
 
 
@@ -119,3 +120,8 @@ def test_a_loop_that_was_hardly_seen_is_not_blamed(tmp_path: Path) -> None:
 
     assert finding.line == 8
     assert "Train longer per start" in finding.next_step
+
+
+def test_a_loop_that_calls_what_is_compiled_is_not_traced_itself(tmp_path: Path) -> None:
+    """False before: the loop of epochs, in which a second function is called and compiled."""
+    assert tracing(tmp_path, 0.3, turn_compiles=True).line == 8

@@ -36,6 +36,7 @@ def test_gluons_loader_is_told_a_number_of_workers(tmp_path: Path) -> None:
     finding = pick(diagnosed(tmp_path / "r", **tables), "too-few-workers")
 
     assert "gluon.data.DataLoader(..., num_workers=2) at train.py:5" in finding.next_step
+    assert "x.as_in_context(mx.cpu()) for a hybridized network" in finding.next_step
     assert finding.remedy is not None
     assert finding.remedy.overrides == {"loader": {"file": "train.py", "line": 5, "num_workers": 2}}
 
