@@ -33,6 +33,12 @@ _SWITCH_S = 0.0001
 """Interval at which threads take turns while a window is open."""
 _SWITCH_NS = 60 * 1000
 """What it costs a thread to hand its interpreter lock over and to get it back."""
+_SPREAD_S = 0.006
+"""Moments are spread over so long: more than the usual interval of turns, within which the program woke us. No longer,
+for the program may ask for that interval meanwhile.
+"""
+_GOLDEN = 0.6180339887498949
+"""Multiples of it are spread evenly over what is behind the point, however many they are."""
 _CENSUS_S = 0.03
 """How long a census may take: where hardly a line runs, it is over then."""
 _OPEN_S = 0.0005
@@ -77,6 +83,7 @@ class Thinning(object):
         self._stopping = False
         self._task = None
         self._asked = None, 0
+        self._moments = 0
         self._late_ns = self._held_ns = 0
         self._done = _thread.allocate_lock()
         self._done.acquire()
@@ -139,9 +146,7 @@ class Thinning(object):
                 return
             self._held_ns = self._held_since(due)
             before, self._spent_ns = self._spent_ns, 0
-            rate = self._take_census() if plan.census else None
-            if plan.window_s:
-                self._open_window(plan.window_s)
+            rate = self._sample(plan)
             earlier, cpu = cpu, _clock_gettime(self._clock)
             taxed = int((cpu - earlier) * 1e9) if self.mode == duty.EXACT and self._lines.counts_now() else 0
             mode = self.duty.mode
@@ -149,6 +154,29 @@ class Thinning(object):
             self._spent_ns = 0
             if plan.mode != mode:
                 self._ask(self._thin if plan.mode == duty.THINNED else self._all)
+
+    def _sample(self, plan):
+        """Take the census, or open the window, that a plan has; gives the rate that a census told."""
+        if not (self.mode == duty.THINNED and (plan.census or plan.window_s)):
+            return self._take_census() if plan.census else None
+        with _ShortTurns():
+            self._wait_for_any_moment()
+            rate = self._take_census() if plan.census else None
+            if plan.window_s:
+                self._open_window(plan.window_s)
+        return rate
+
+    def _wait_for_any_moment(self):
+        """Wait for a moment that the program has no part in.
+
+        We woke when it let the interpreter go: within the interval of turns that is where it calls an operation which
+        does so itself, and lines behind such calls would be met far more often than they run. Turns are short now.
+        """
+        self._moments += 1
+        seconds = _SPREAD_S * (self._moments * _GOLDEN % 1)
+        due = now() + int(seconds * 1e9)
+        _sleep(seconds)
+        self._held_ns = self._held_since(due)
 
     @staticmethod
     def _held_since(due):
@@ -168,14 +196,10 @@ class Thinning(object):
         self._ask(self._begin_window)
         if not self._window:
             return
-        interval = _getswitchinterval()
         try:
-            _setswitchinterval(min(interval, _SWITCH_S))
-            short = _getswitchinterval()
-            _sleep(seconds)
+            with _ShortTurns():
+                _sleep(seconds)
         finally:
-            if _getswitchinterval() == short:  # else somebody has set it meanwhile
-                _setswitchinterval(interval)
             self._ask(self._end_window)
 
     def _take_census(self):
@@ -414,6 +438,19 @@ class Thinning(object):
             self._count(told.bare_ns, hits, told.own_ns)
         elif self._lines.counts_now() is False:
             self._lines.switch(True)
+
+
+class _ShortTurns(object):
+    """Threads take turns far more often meanwhile; not restored where the program has set it itself since."""
+
+    def __enter__(self):
+        self._usual = _getswitchinterval()
+        _setswitchinterval(min(self._usual, _SWITCH_S))
+        self._short = _getswitchinterval()
+
+    def __exit__(self, *_error):
+        if _getswitchinterval() == self._short:
+            _setswitchinterval(self._usual)
 
 
 def _frames(thread):

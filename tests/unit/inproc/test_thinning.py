@@ -151,6 +151,34 @@ def test_a_window_after_a_call_that_held_the_interpreter_saw_no_line(made: Any) 
     assert (made.lines.on, made.windows, made.events, made.counted_ns) == (False, 1, 0, 0.5 * MS)
 
 
+def test_samples_are_taken_at_moments_that_the_program_has_no_part_in(
+    made: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """False before: a line behind an operation that lets the interpreter go was met 5 to 10 times too often.
+
+    Each waits for another part of 6 ms, while threads take turns more often than before and after.
+    """
+    made._thin()
+    slept: list[tuple[float, bool]] = []
+    usual = sys.getswitchinterval()
+    monkeypatch.setattr(thinning, "_sleep", lambda seconds: slept.append((seconds, sys.getswitchinterval() < usual)))
+    monkeypatch.setattr(made, "_ask", lambda _what: True)
+    for _ in range(3):
+        made._sample(duty.Plan(duty.THINNED, 0, False, 0.0005))
+
+    assert [round(seconds * 1000, 1) for seconds, _ in slept] == [3.7, 1.4, 5.1]
+    assert all(short for _, short in slept)
+    assert sys.getswitchinterval() == usual
+
+
+def test_a_census_of_all_lines_is_taken_at_once(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each moment until then is counted, at its price."""
+    monkeypatch.setattr(made, "_wait_for_any_moment", lambda: pytest.fail("it waited"))
+    monkeypatch.setattr(made, "_take_census", lambda: 7.0)
+
+    assert made._sample(duty.Plan(duty.EXACT, 0, True, 0)) == 7.0
+
+
 def test_waiting_for_a_turn_is_no_call(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of 30 ms after the time to wake 5 are Python's turn."""
     monkeypatch.setattr(thinning, "now", lambda: 130 * MS)
