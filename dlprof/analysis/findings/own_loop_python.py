@@ -6,7 +6,7 @@ Kernel windows tell them apart: only where no operator runs is it Python.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from dlprof.analysis import loops
 from dlprof.analysis.findings import chores, own_loop_waits, queries, standing
@@ -26,12 +26,10 @@ _SHARE_OF_LINES = 0.15
 """The same where only lines of the script's own stand there: starting operators is some of that in every loop."""
 _SHARE_OF_STEPS = 0.40
 """The same of the steps where an engine converts data: a batch a step is usual, and cheap."""
-_CONVERSIONS = frozenset({"array", "asarray", "as_tensor", "from_numpy", "tensor", "constant", "convert_to_tensor"}) | {
-    "stack", "concat", "concatenate",
-}  # fmt: skip
-"""Functions of engines that make arrays of other data, or one array of many."""
-_QUIET = tuple(Tree.FIT_STEPS / part for part in standing.WITHOUT_OPERATORS)
-"""Parts of the steps in which no operator runs."""
+MAKES = frozenset({"array", "asarray", "as_tensor", "from_numpy", "tensor", "constant", "convert_to_tensor"})
+"""Functions of engines that make arrays of other data."""
+_CONVERSIONS = MAKES | {"stack", "concat", "concatenate"}
+"""The same, and those that make one array of many."""
 _STANDS = ("<frozen importlib", "<python>/threading.py", "<python>/queue.py", "<python>/multiprocessing/",
            "<python>/concurrent/", "<python>/selectors.py", "<python>/subprocess.py")  # fmt: skip
 """Files in which a thread waits, or imports."""
@@ -50,9 +48,9 @@ def claims(case: Case) -> Iterator[Claim]:
         return is_own(case, sample) and not _stands_at(case, sample, waiting)
 
     in_lines = case.code.share([Tree.FIT_STEPS], runs) * steps_ns
-    idle_ns = sum(case.takes(*_QUIET).values())
+    idle_ns = sum(case.takes(*standing.QUIET_STEPS).values())
     ns = max(in_libraries, min(in_lines, idle_ns, _ran(case) * steps_ns))
-    converting = case.code.share([Tree.FIT_STEPS], lambda sample: converts(case, sample)) * steps_ns
+    converting = case.code.share([Tree.FIT_STEPS], lambda sample: calls_engine(case, sample, _CONVERSIONS)) * steps_ns
     if converting > max(ns, _SHARE_OF_STEPS * steps_ns) and converting >= _SHARE_OF_WORK * case.work_ns:
         yield _of_conversions(case, converting)
         return
@@ -63,7 +61,7 @@ def claims(case: Case) -> Iterator[Claim]:
     chore = chores.of_line(case, line, [Tree.FIT_STEPS], runs)
     yield Claim(
         Sentence(f"{_what(chore, line)} in the steps of the script's own loop, while no operator runs:"),
-        case.filled(ns, *_QUIET, Tree.FIT_STEPS),
+        case.filled(ns, *standing.QUIET_STEPS, Tree.FIT_STEPS),
         [queries.python_stood(Phase.FIT_STEPS)],
         case.code.counting_note(line) + (chore.advice if chore else chores.advice(case, line, _ADVICE)),
         line,
@@ -83,16 +81,18 @@ _ADVICE = "Work on whole arrays, do it once before the loop, or beside it (a loa
 
 def _of_conversions(case: Case, ns: float) -> Claim:
     """Arrays of the engine that are made of others, one by one, which no operator does."""
-    line = case.code.hottest_line([Tree.FIT_STEPS], lambda sample: converts(case, sample))
+    line = case.code.hottest_line([Tree.FIT_STEPS], lambda sample: calls_engine(case, sample, _CONVERSIONS))
     chore = chores.conversion(case)
     return Claim(
         Sentence(f"{chore.what} in the steps of the script's own loop:"),
-        case.filled(ns, *_QUIET, Tree.FIT_STEPS),
+        case.filled(ns, *standing.QUIET_STEPS, Tree.FIT_STEPS),
         [queries.python_stood(Phase.FIT_STEPS)],
         case.code.counting_note(line) + chore.advice,
         line,
         title=chore.title,
-        support=case.code.support([Tree.FIT_STEPS], lambda sample: converts(case, sample), ground=Ground.REPEATED),
+        support=case.code.support(
+            [Tree.FIT_STEPS], lambda sample: calls_engine(case, sample, _CONVERSIONS), ground=Ground.REPEATED
+        ),
         fix=chore.fix,
     )
 
@@ -107,7 +107,7 @@ def _of_arguments(case: Case, idle_ns: int) -> Iterator[Claim]:
     line = case.code.hottest_line(_STEPS, case.code.calls_compiled)
     yield Claim(
         Sentence(f"Calls of a compiled function take {ns / max(1, steps) / 1e6:.1f} ms in which no operator runs:"),
-        case.filled(ns, *_QUIET, Tree.FIT_STEPS),
+        case.filled(ns, *standing.QUIET_STEPS, Tree.FIT_STEPS),
         [queries.python_stood(Phase.FIT_STEPS)],
         "See what it is given: arrays of NumPy, and those of another precision, are converted and copied at each call. "
         "Make them arrays of the engine once, before the loop.",
@@ -129,12 +129,12 @@ _BY_ENGINE = {
 """How arrays of NumPy become the engine's."""
 
 
-def converts(case: Case, sample: Sample) -> bool:
-    """Whether a line of the script has the engine make an array of other data, or join arrays to one."""
+def calls_engine(case: Case, sample: Sample, functions: Collection[str]) -> bool:
+    """Whether a line of the script stands in one of these functions of an engine, which it has called itself."""
     above = None
     for frame in sample.frames:
         if frame.file in case.code.user_files:
-            return above is not None and above.name in _CONVERSIONS and above.file.startswith(_engines())
+            return above is not None and above.name in functions and above.file.startswith(_engines())
         above = frame
     return False
 

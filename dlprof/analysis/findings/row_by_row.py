@@ -83,15 +83,17 @@ def _claim(
     """The claim; of what has to be computed one after the other, only that Python starts it can be saved."""
     worst = max(layers, key=lambda layer: layer.count)
     more = f" and {len(layers) - 1} more" if len(layers) > 1 else ""
-    of_each = "each out of the one before" if in_time or _cell(case, line) else "for one row or time step each"
+    cell = _cell(case, line)
+    goes_on = in_time or cell is not None
+    of_each = "each out of the one before" if goes_on else "for one row or time step each"
     return Claim(
         Sentence(f"{worst.name}{more} starts {worst.op} {worst.times:.0f} times a step, {of_each}:"),
         takes,
         [queries.operators(by="layer, op")],
-        _advice(case, line, in_time=in_time),
+        _ADVICE_OF_CELLS if cell else _ADVICE_IN_TIME if in_time else _ADVICE,
         line,
         basis=Basis.ESTIMATED,
-        title=_IN_TIME if in_time or _cell(case, line) else _TITLE,
+        title=_IN_TIME if goes_on else _TITLE,
         support=Support(Ground.REPEATED, seen=case.kernels.seen_steps, agree=share),
         fix=_fix(case, line),
     )
@@ -105,18 +107,10 @@ _ADVICE_IN_TIME = (
     "Compute for all points in time at once what needs no other of them, such as products with the inputs, and leave "
     "the rest to a recurrent layer or a loop of the engine's own, or have the layer compiled."
 )
-
-
 _ADVICE_OF_CELLS = (
     "Give the whole sequence to the engine's own recurrent layer, in one call: it multiplies the inputs of all points "
     "in time at once, and goes through time in one operator."
 )
-
-
-def _advice(case: Case, line: SourceLine | None, *, in_time: bool) -> str:
-    if _cell(case, line):
-        return _ADVICE_OF_CELLS
-    return _ADVICE_IN_TIME if in_time else _ADVICE
 
 
 def _cell(case: Case, line: SourceLine | None) -> str | None:

@@ -25,6 +25,8 @@ _COVERED = 0.5
 
 WITHOUT_OPERATORS = (StepPart.HOST_PYTHON, StepPart.IDLE, StepPart.DISPATCH)
 """Parts of a step in which no operator runs, those first that are Python's."""
+QUIET_STEPS = tuple(Tree.FIT_STEPS / part for part in WITHOUT_OPERATORS)
+"""The same of the steps of training."""
 
 
 @dataclass(frozen=True)

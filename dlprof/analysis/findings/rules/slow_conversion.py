@@ -22,7 +22,6 @@ TITLE = Title("The model's own code converted data at each call", "converting da
 _SHARE_OF_WORK = 0.08
 _PHASES = (Tree.FIT_STEPS, Tree.FIT_VALIDATION, Tree.EVALUATE, Tree.PREDICT)
 """Where models are called. What is converted while a graph is made, is converted once."""
-_QUIET = tuple(Tree.FIT_STEPS / part for part in standing.WITHOUT_OPERATORS)
 _KEPT = re.compile(r"^\s*(?:self\.)?(\w+)\s*=\s*(.+)$")
 """A line that gives its value a name."""
 
@@ -33,12 +32,12 @@ def look(case: Case) -> Iterator[Claim]:
 
     def chosen(sample: Sample) -> bool:
         is_called = case.code.is_called_back(sample) and not samples.is_of_input(sample)
-        return is_called and own_loop_python.converts(case, sample)
+        return is_called and own_loop_python.calls_engine(case, sample, own_loop_python.MAKES)
 
     takes = {}
     for phase in _PHASES:
         wanted = case.code.share([phase], chosen) * case.own(phase)
-        takes.update(case.filled(wanted, *(_QUIET if phase == Tree.FIT_STEPS else ()), phase))
+        takes.update(case.filled(wanted, *(standing.QUIET_STEPS if phase == Tree.FIT_STEPS else ()), phase))
     if sum(takes.values()) < _SHARE_OF_WORK * case.work_ns:
         return
     line = case.code.hottest_line(_PHASES, chosen)

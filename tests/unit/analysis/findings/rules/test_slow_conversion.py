@@ -65,8 +65,8 @@ def test_what_takes_a_few_hundredths_is_not_worth_a_word(tmp_path: Path) -> None
 
 
 def test_operations_and_batches_are_none(tmp_path: Path) -> None:
-    """A product; a row that a loader has changed; and a batch that the script's own loop converts, uncalled."""
-    product = planted(("matmul", "keras/src/ops/numpy.py", 9))
+    """Tensors that are joined; a row that a loader has changed; and a batch that the script's own loop converts, uncalled."""
+    product = planted(("concatenate", "keras/src/ops/numpy.py", 9))
     batch = sampled((2, 5, [("<module>", "train.py", 7), *CONVERTS]), (5, 8, FIT))
 
     rows = planted(("array", "mxnet/ndarray/utils.py", 9))
