@@ -23,10 +23,8 @@ _INSIDE = 0.8
 _COVERED = 0.5
 """Share of the phases that such stretches must cover, to speak of all."""
 
-WITHOUT_OPERATORS = (StepPart.HOST_PYTHON, StepPart.IDLE, StepPart.DISPATCH)
-"""Parts of a step in which no operator runs, those first that are Python's."""
-QUIET_STEPS = tuple(Tree.FIT_STEPS / part for part in WITHOUT_OPERATORS)
-"""The same of the steps of training."""
+QUIET_STEPS = tuple(Tree.FIT_STEPS / part for part in (StepPart.HOST_PYTHON, StepPart.IDLE, StepPart.DISPATCH))
+"""Parts of the steps of training in which no operator runs, those first that are Python's."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +96,7 @@ def outside_operators(case: Case) -> OutsideOperators | None:
     # What a device computes no thread of the host does.
     kernels = case.own(Tree.FIT_STEPS / StepPart.KERNELS) / whole
     computing = 0 if case.kernels.has_gpu else kernels
-    quiet = sum(case.own(Tree.FIT_STEPS / part) for part in WITHOUT_OPERATORS) / whole
+    quiet = sum(case.own(path) for path in QUIET_STEPS) / whole
     ran = max(0.0, stood.ran - computing * case.kernels.on_main_thread)
     return OutsideOperators(max(0.0, quiet - ran), ran, 1 - kernels)
 

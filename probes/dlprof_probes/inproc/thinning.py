@@ -15,14 +15,11 @@ import time
 from os import F_OK
 from os import access as _access
 
-from dlprof_probes.inproc import census, duty, interrupts, line_cost, own_threads
+from dlprof_probes.inproc import census, duty, line_cost, own_threads
 from dlprof_probes.inproc.clock import now
+from dlprof_probes.inproc.pending_calls import PendingCall, innermost_frame, raise_in
 
-_getswitchinterval, _setswitchinterval, _current_frames = (
-    sys.getswitchinterval,
-    sys.setswitchinterval,
-    sys._current_frames,
-)
+_getswitchinterval, _setswitchinterval = sys.getswitchinterval, sys.setswitchinterval
 _gettrace = sys.gettrace
 _sleep, _clock_gettime = time.sleep, time.clock_gettime
 _clock_of = getattr(time, "pthread_getcpuclockid", None)
@@ -48,8 +45,6 @@ _TELLING = 100
 """Hits that censuses must have seen before they tell how many other events there are for one."""
 _LITTLE = 0.05
 """Share of the time that may pass in windows before hits that were counted outside of them are no whole any more."""
-_OURS = 12
-"""Frames that a call of ours may have above it."""
 
 
 class Thinning(object):
@@ -107,7 +102,7 @@ class Thinning(object):
             Exception: There is no way to reach the main thread, or to read its clock.
         """
         if not self._monitoring:
-            self._pending = _Pending(self._do_asked)
+            self._pending = PendingCall(self._do_asked)
         if _clock_of is None:
             raise NotImplementedError("this Python does not tell the CPU time of a thread")
         self._clock = _clock_of(self._main)
@@ -299,14 +294,14 @@ class Thinning(object):
         if not self.spans:
             self._on_thinned()
         self.spans.append([now(), None])
-        self._lines.touch(_frames(self._main))
+        self._lines.touch(innermost_frame(self._main))
 
     def _all(self):
         """From here on, all lines are counted."""
         self._end_window()
         self.settle()
         self.spans[-1][1] = now()
-        self._lines.touch(_frames(self._main))
+        self._lines.touch(innermost_frame(self._main))
         self.mode = duty.EXACT
         self._hits_before = self._lines.hits()
         if self.wanted:
@@ -411,7 +406,7 @@ class Thinning(object):
         # Between windows nothing is to be switched off: there is only to be no trace function of the program's own.
         if _gettrace() is None if thinned else self._lines.switch(False):
             self._census = census.Census(self._lines.is_profiled, each, self._over, hand_on)
-            self._census.start(_frames(self._main))
+            self._census.start(innermost_frame(self._main))
 
     def end_census(self):
         """End the census that runs, if one does; all lines are counted again then, where they were before."""
@@ -451,59 +446,3 @@ class _ShortTurns(object):
     def __exit__(self, *_error):
         if _getswitchinterval() == self._short:
             _setswitchinterval(self._usual)
-
-
-def _frames(thread):
-    """The innermost frame of a thread."""
-    return _current_frames().get(thread)
-
-
-def raise_in(thread, error):
-    """Have a thread raise `error` where it is now."""
-    import ctypes
-
-    error.__traceback__ = None
-    # Only a class can be given; this one's instance is the very exception.
-    raised = type(type(error).__name__, (type(error),), {"__new__": lambda *_: error})
-    _KEPT.append(raised)
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(raised))
-
-
-_KEPT = []  # type: list[object]
-"""What the interpreter may still call, for as long as it runs."""
-
-
-class _Pending(object):
-    """Has the main thread call a function between two instructions."""
-
-    def __init__(self, function):
-        import ctypes
-
-        self.raised = None
-        """What a handler of a signal, one of the program's, raised while the function ran: it is to be handed on."""
-
-        def call(_):
-            try:
-                function()
-            except BaseException as error:
-                if not isinstance(error, Exception) or interrupts.is_from_handler(error):
-                    self.raised = error
-            return 0
-
-        self._code = call.__code__
-        self._call = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(call)
-        self._add = ctypes.pythonapi.Py_AddPendingCall
-        _KEPT.append(self._call)
-
-    def runs_on(self, thread):
-        """Whether that thread is in our call; it has left it for good otherwise, for now it waits for us."""
-        frame = _frames(thread)
-        for _ in range(_OURS):
-            if frame is None or frame.f_code is self._code:
-                break
-            frame = frame.f_back
-        return frame is not None and frame.f_code is self._code
-
-    def add(self):
-        """Ask for a call; returns whether the queue took it."""
-        return self._add(self._call, None) == 0

@@ -6,9 +6,20 @@ they are called takes these, too.
 
 import types
 
-from dlprof_probes.inproc import census, duty, gc_probe, interrupts, line_cost, lines, syncs, tally, thinning
+from dlprof_probes.inproc import (
+    census,
+    duty,
+    gc_probe,
+    interrupts,
+    line_cost,
+    lines,
+    pending_calls,
+    syncs,
+    tally,
+    thinning,
+)
 
-_MODULES = (census, duty, gc_probe, interrupts, line_cost, lines, syncs, tally, thinning)
+_MODULES = (census, duty, gc_probe, interrupts, line_cost, lines, pending_calls, syncs, tally, thinning)
 
 
 def codes(*more):

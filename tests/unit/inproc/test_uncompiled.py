@@ -7,15 +7,16 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from dlprof_probes.inproc import census, gc_probe, thinning, uncompiled
+from dlprof_probes.inproc import census, gc_probe, uncompiled
 from dlprof_probes.inproc.engines import torch, torch_collectives
+from dlprof_probes.inproc.pending_calls import PendingCall
 from dlprof_probes.inproc.probe import Probe
 
 
 def test_what_the_interpreter_calls_by_itself_is_among_it() -> None:
     """A trace function, a callback of the garbage collector, and a pending call, which is made in a function."""
     codes = uncompiled.codes()
-    pending = next(c for c in thinning._Pending.__init__.__code__.co_consts if getattr(c, "co_name", "") == "call")
+    pending = next(c for c in PendingCall.__init__.__code__.co_consts if getattr(c, "co_name", "") == "call")
 
     assert census.Census.tell.__code__ in codes
     assert gc_probe.GcProbe._collected.__code__ in codes

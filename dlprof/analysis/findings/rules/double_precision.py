@@ -28,6 +28,8 @@ _OWN_NEXT = (
 )
 _OWN_FIX = "array.astype('float32') before it becomes the engine's"
 _NEXT = {"jax": "Use float32: leave jax_enable_x64 and set_floatx('float64') out."}
+_SETTINGS = ("set_floatx(", "set_dtype_policy(")
+"""How Keras is told, which a remedy may tell otherwise."""
 _MADE = r"\b(Variable|convert_to_tensor|from_numpy|as_tensor|from_tensor_slices)\(|\b(torch\.tensor|nd\.array)\("
 """What makes weights or data of arrays of NumPy."""
 _KERNELS = Query(
@@ -50,7 +52,9 @@ def look(case: Case) -> Iterator[Claim]:
         return
     # Where the engine works on while Python goes on, most of the kernels' time is in waits for them.
     is_split = case.steps and case.tree.unsplit is None and not case.asynchronous
+    written = case.code.line_with(*_SETTINGS, "enable_x64", "float64", ".double()")
     own = not loops.is_any_of_keras(case.run)
+    of_numpy = own and written is None
     kernels = case.steps / StepPart.KERNELS if case.steps and is_split else Tree.FIT_STEPS
     yield Claim(
         Sentence("The model's weights and activations are 64-bit floats, which cost twice the work of 32 bits:"),
@@ -59,13 +63,12 @@ def look(case: Case) -> Iterator[Claim]:
             **case.takes(Tree.FIT_INPUT, share=_CONVERSION),
         },
         [queries.training_told("training.weights.dtype", "training.floatx", "data[0].dtype")],
-        _NEXT.get(case.engine.name, _OWN_NEXT if own else _USUAL_NEXT),
-        case.code.line_with("set_floatx(", "set_dtype_policy(", "enable_x64", "float64", ".double()")
-        or (case.code.line_like(_MADE) if own else None),
-        None if own else Remedy("float32", {}, {"floatx": "float32"}),
+        _NEXT.get(case.engine.name, _OWN_NEXT if of_numpy else _USUAL_NEXT),
+        case.code.line_like(_MADE) if of_numpy else written,
+        None if own and case.code.line_with(*_SETTINGS) is None else Remedy("float32", {}, {"floatx": "float32"}),
         basis=Basis.ESTIMATED,
         support=Support(Ground.STATED),
-        fix=_OWN_FIX if own and case.engine.name not in _NEXT else None,
+        fix=_OWN_FIX if of_numpy and case.engine.name not in _NEXT else None,
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from dlprof.analysis import samples
+from dlprof.analysis import samples, source_loops
 from dlprof.analysis.findings import own_loop_python, queries, standing
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine
@@ -22,7 +22,7 @@ TITLE = Title("The model's own code converted data at each call", "converting da
 _SHARE_OF_WORK = 0.08
 _PHASES = (Tree.FIT_STEPS, Tree.FIT_VALIDATION, Tree.EVALUATE, Tree.PREDICT)
 """Where models are called. What is converted while a graph is made, is converted once."""
-_KEPT = re.compile(r"^\s*(?:self\.)?(\w+)\s*=\s*(.+)$")
+_KEPT = re.compile(r"^(?:self\.)?(\w+)\s*=\s*(.+)$")
 """A line that gives its value a name."""
 
 
@@ -55,10 +55,13 @@ def look(case: Case) -> Iterator[Claim]:
 
 
 def _fix(case: Case, line: SourceLine | None) -> str | None:
-    """The same line where it runs once; None: the array has no name there."""
-    kept = _KEPT.match(case.code.source(*line)) if line is not None else None
-    if kept is None:
+    """The same line where it runs once; None: the array has no name there, or the line is only a part."""
+    text = case.code.source(*line).strip() if line is not None else ""
+    kept = _KEPT.match(text)
+    if kept is None or source_loops.parsed([text]) is None:  # it goes on in the next line
         return None
     if case.run.manifest.keras is not None:
-        return f"self.{kept[1]} = {kept[2]}, once, in build()"
-    return f"self.register_buffer({kept[1]!r}, {kept[2]}), once, in __init__()" if case.backend == "torch" else None
+        return f"self.{kept[1]} = {kept[2]}, once, in build(), where it is the same at each call"
+    if case.backend == "torch":
+        return f"self.register_buffer({kept[1]!r}, {kept[2]}), once, in __init__(), where it is the same at each call"
+    return None

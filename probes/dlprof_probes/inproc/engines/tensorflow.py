@@ -7,7 +7,7 @@ from json import loads
 
 from dlprof_probes import wire
 from dlprof_probes.inproc.engines import tensorflow_datasets, tensorflow_loops, tensorflow_sessions
-from dlprof_probes.inproc.engines.base import Engine, weights_told
+from dlprof_probes.inproc.engines.base import Engine
 from dlprof_probes.inproc.engines.graph_constants import GraphConstants
 from dlprof_probes.inproc.engines.tensorflow_allocations import AllocationRecords
 from dlprof_probes.inproc.kernels.tracer import Tracer, quiet, xplanes
@@ -158,8 +158,8 @@ class TensorFlow(Engine):
         """Numbers and type of what an optimiser of Keras 3, a loop, or a function that holds its step changes."""
         weights = getattr(optimizer, "_trainable_variables", None)
         if weights:
-            return weights_told(tensorflow_loops.sizes_and_types(weights))
-        return weights_told(self._graphs.weights_of(optimizer)) if self._graphs is not None else None
+            return tensorflow_loops.weights_of(weights)
+        return self._graphs.told_of(optimizer) if self._graphs is not None else None
 
     def under_keras(self, keras):
         """Take the windows; a Keras of the old kind runs in sessions, which this tracer does not see."""

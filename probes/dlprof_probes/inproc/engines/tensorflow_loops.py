@@ -6,7 +6,7 @@ import weakref
 from threading import get_ident
 
 from dlprof_probes.inproc.clock import now
-from dlprof_probes.inproc.engines.base import size_of
+from dlprof_probes.inproc.engines.base import size_of, weights_told
 from dlprof_probes.inproc.engines.tensorflow_by_hand import TensorFlowByHand
 
 _FUNCTIONS = "tensorflow.python.eager.polymorphic_function.polymorphic_function"
@@ -32,7 +32,7 @@ class Graphs(object):
         self._running = {}
         self._train = set()
         self._gradients = {}
-        self._weights = {}
+        self._told = {}
         self.by_hand = by_hand
 
     def watch(self, function_class):
@@ -70,13 +70,13 @@ class Graphs(object):
         trained = list(getattr(graph, "trainable_variables", ()))
         if changes_variables(graph):
             self.traced_update()
-            self._weights[self._own.token(stack[0])] = sizes_and_types(trained)
+            self._told[self._own.token(stack[0])] = weights_of(trained)
         else:
             self._gradients[self._own.token(stack[0])] = [weakref.ref(one) for one in trained]
 
-    def weights_of(self, function):
-        """Size and type of each variable that a function changes by gradients; empty where that is not known."""
-        return self._weights.get(self._own.token(function), ())
+    def told_of(self, function):
+        """What `weights_of` told of the variables that a function changes by gradients; None: that is not known."""
+        return self._told.get(self._own.token(function))
 
 
 def watch(engine, tensorflow):
@@ -100,9 +100,9 @@ def watch(engine, tensorflow):
     return graphs
 
 
-def sizes_and_types(variables):
-    """Pairs of how many numbers each has, and the name of their type."""
-    return [(size_of(one.shape), getattr(one.dtype, "name", str(one.dtype))) for one in variables]
+def weights_of(variables):
+    """What `Engine.trained_weights` tells of variables."""
+    return weights_told((size_of(one.shape), getattr(one.dtype, "name", str(one.dtype))) for one in variables)
 
 
 def takes_gradients(graph):

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from dlprof.analysis.findings import diagnose
 from tests.unit import runs
-from tests.unit.analysis.findings.cases import Planted, on, pick, quiet
+from tests.unit.analysis.findings.cases import Planted, keep_source, on, pick, quiet
 from tests.unit.analysis.findings.foreign import abstained, found
 from tests.unit.runs import S
 
@@ -64,3 +65,17 @@ def test_a_loop_of_the_script_s_own_has_its_floats_from_numpy(tmp_path: Path) ->
     assert finding.line == 9
     assert "what is made of arrays of NumPy has their type" in finding.next_step
     assert finding.fix == "array.astype('float32') before it becomes the engine's"
+    assert finding.remedy is None
+
+
+def test_a_type_that_a_loop_of_its_own_is_given_is_changed_where_it_stands(tmp_path: Path) -> None:
+    """The line as it should be, not what NumPy makes."""
+    row = {"file": "train.py", "function": "f", "first_line": 1, "line": 2, "hits": 1, "time_ns": 0}
+    span = runs.fit_span(training={"weights": {"dtype": "float64"}}, how="inferred")
+    told = {**on("torch"), "keras": None}
+    run = runs.trained(tmp_path / "r", told, **quiet(spans=[span], lines=[{**row, "source": "net = Net().double()"}]))
+    keep_source(run, "\nnet = Net().double()\n")
+    finding = pick(diagnose.diagnose(run), "double-precision")
+
+    assert "+net = Net().float()" in str(finding.fix)
+    assert (finding.line, finding.remedy) == (2, None)

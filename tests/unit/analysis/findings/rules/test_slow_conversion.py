@@ -46,8 +46,11 @@ def test_a_list_that_is_converted_at_each_call_is_named_with_its_line(tmp_path: 
 @pytest.mark.parametrize(
     ("told", "fix"),
     [
-        (on("torch"), "self.table = torch.tensor(rows), once, in build()"),
-        ({**on("torch"), "keras": None}, "self.register_buffer('table', torch.tensor(rows)), once, in __init__()"),
+        (on("torch"), "self.table = torch.tensor(rows), once, in build(), where it is the same at each call"),
+        (
+            {**on("torch"), "keras": None},
+            "self.register_buffer('table', torch.tensor(rows)), once, in __init__(), where it is the same at each call",
+        ),
         ({**on("mxnet"), "keras": None}, None),
     ],
 )
@@ -57,6 +60,14 @@ def test_the_line_is_told_where_it_runs_once(tmp_path: Path, told: dict[str, obj
     keep_source(run, "\n\n        table = torch.tensor(rows)\n")
 
     assert pick(diagnose.diagnose(run), "slow-conversion").fix == fix
+
+
+def test_a_line_that_goes_on_in_the_next_one_is_not_told_in_part(tmp_path: Path) -> None:
+    """It would be no Python."""
+    run = runs.trained(tmp_path / "r", None, **planted().tables)
+    keep_source(run, "\n\n        table = torch.tensor(\n            rows)\n")
+
+    assert pick(diagnose.diagnose(run), "slow-conversion").fix is None
 
 
 def test_what_takes_a_few_hundredths_is_not_worth_a_word(tmp_path: Path) -> None:
