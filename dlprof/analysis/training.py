@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from dlprof.schema.vocabulary import SpanKind
@@ -125,6 +125,7 @@ class Training:
         padding: What a few batches were filled up with; None: they have no rows of whole numbers, or were not seen.
         layers: Classes of the model's layers.
         one_hot: Columns of the one-hot arrays in what the loop is given, as far as that was looked at.
+        saved_floats: Floats that a loop of the script's own keeps for its way back, by type (bytes).
     """
 
     settings: Mapping[str, Any]
@@ -146,6 +147,7 @@ class Training:
     padding: Padding | None = None
     layers: tuple[str, ...] = ()
     one_hot: tuple[int, ...] = ()
+    saved_floats: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def place(self) -> tuple[str, int] | None:
@@ -187,6 +189,7 @@ def of_run(run: Run) -> Training | None:
         padding=_padding(detail.get("padding")),
         layers=tuple(layer["class"] for layer in layers),
         one_hot=tuple(detail.get("one_hot") or ()),
+        saved_floats=detail.get("saved_floats") or {},
     )
 
 

@@ -35,6 +35,10 @@ SPEC = EngineSpec(
     xla=Xla.ON_GPU,
     joins_steps=True,
     tunes_input=True,
+    half_cost={
+        "float16": {Category.MATMUL: 0.2, Category.CONV: 0.6},
+        "bfloat16": {Category.MATMUL: 0.2, Category.CONV: 0.88},
+    },
     double_cost=0.5,  # its oneDNN has no kernels for them
     switches=(
         Switch("tf.config.run_functions_eagerly", 0.85, runs_eagerly=True),

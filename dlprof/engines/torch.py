@@ -1,11 +1,15 @@
 """PyTorch."""
 
+from collections.abc import Mapping
+
 from dlprof.engines.base import ComputedWeights, Einsum, EngineSpec, PythonCost, StepAccount, Switch
-from dlprof.schema.vocabulary import MemoryKind
+from dlprof.schema.vocabulary import Category, MemoryKind
 
 # Detecting anomalies keeps the stack of each operation; checking values and what else C++ does for it costs as much, by
 # the exam.
 _KEPT_STACKS = PythonCost(("<python>/traceback", "<python>/linecache"), 2)
+
+_OF_HALF: Mapping[str, float] = {Category.MATMUL: 0.88, Category.CONV: 0.88}
 
 # Those that work in place end with an underscore, and make none.
 _MAKING = ("add", "addcdiv", "addcmul", "div", "lerp", "mul", "pow", "sqrt", "sub")
@@ -32,6 +36,7 @@ SPEC = EngineSpec(
     einsum=Einsum(operators=("aten::bmm", "aten::baddbmm"), ordered_by="opt_einsum"),
     waiting_functions=("item", "tolist", "cpu", "synchronize"),
     threads_in_step=True,
+    half_cost={"float16": _OF_HALF, "bfloat16": _OF_HALF},
     switches=(
         Switch("torch.autograd.set_detect_anomaly", 0.30, python=_KEPT_STACKS),
         Switch("torch.backends.mkldnn.enabled = False", 0.35),

@@ -23,6 +23,7 @@ def describe() -> Machine:
         usable_cores=len(os.sched_getaffinity(0)),
         memory_bytes=os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"),
         ceilings=ceilings.known(),
+        half_floats=processor.half_floats(),
     )
 
 

@@ -5,6 +5,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+_HALF_FLOATS = {
+    "float16": ("avx512_fp16", "amx_fp16", "asimdhp"),
+    "bfloat16": ("avx512_bf16", "amx_bf16", "bf16"),
+}
+"""Sets of instructions, of x86-64 and of 64-bit ARM, any of which has products of such floats."""
+
 
 def name() -> str | None:
     """What the kernel calls it, else the machine's kind; None: neither is told."""
@@ -13,7 +19,18 @@ def name() -> str | None:
 
 def has(feature: str) -> bool:
     """Whether the kernel says that it has a set of instructions, as `avx512f`."""
-    return feature in (_told("flags") or "").split()
+    return feature in (_features() or ())
+
+
+def half_floats() -> list[str] | None:
+    """Floats of 16 bits that it computes with: others are made longer first, and shorter again; None: not told."""
+    known = _features()
+    return None if known is None else [kind for kind, sets in _HALF_FLOATS.items() if not known.isdisjoint(sets)]
+
+
+def _features() -> frozenset[str] | None:
+    told = _told("flags") or _told("Features")
+    return None if told is None else frozenset(told.split())
 
 
 def _told(what: str) -> str | None:

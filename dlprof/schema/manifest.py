@@ -115,6 +115,8 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     memory_bytes: Amount | None = None
     ceilings: Ceilings | None = None
     """None: they were not measured."""
+    half_floats: list[str] | None = None
+    """Floats of 16 bits that the processor computes with: `float16`, `bfloat16`; None: not known."""
 
 
 class Git(msgspec.Struct, frozen=True, kw_only=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -283,3 +284,31 @@ def test_what_a_traced_step_frees_can_be_used_again(tmp_path: Path) -> None:
     assert done.code == 0, done.err
     told = runner.report(tmp_path)["memory"]
     assert told["kernel_peak_bytes"] - told["peak_bytes"] < 1_200_000_000
+
+
+def test_automatic_casts_keep_floats_of_16_bits_for_the_way_back(tmp_path: Path) -> None:
+    """Rows of 64 numbers and both weights, which are cast, and what is between; the weights themselves have 32 bits."""
+    runner.write(
+        tmp_path,
+        "script.py",
+        """
+        import torch
+        net = torch.nn.Sequential(torch.nn.Linear(64, 32), torch.nn.Tanh(), torch.nn.Linear(32, 8))
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+        for _ in range(20):
+            optimizer.zero_grad()
+            with torch.autocast("cpu", dtype=torch.bfloat16):
+                loss = net(torch.rand(100, 64)).square().mean()
+            loss.backward()
+            optimizer.step()
+        """,
+    )
+
+    done = runner.trace("script.py", "--backend", "native-torch", cwd=tmp_path)
+
+    assert done.code == 0, done.err
+    (span,) = runner.sql(tmp_path, "SELECT detail FROM spans WHERE kind = 'fit'")
+    told = json.loads(span["detail"])
+    kept = told["saved_floats"]
+    assert told["training"]["weights"]["dtype"] == "float32"
+    assert kept["bfloat16"] > sum(size for kind, size in kept.items() if kind != "bfloat16")

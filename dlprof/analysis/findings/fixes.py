@@ -26,6 +26,12 @@ _LINES: Mapping[str, tuple[tuple[str, str], ...]] = MappingProxyType(
             (r"set_floatx\(\s*(['\"])float64\1\s*\)", r"set_floatx(\1float32\1)"),
             (r"\bfloat64\b", "float32"),
         ),
+        "half-precision": (
+            (r"(['\"])mixed_b?float16\1", r"\1float32\1"),
+            (r"\.(half|bfloat16)\(\)", ".float()"),
+            (r"\.cast\(\s*(['\"])b?float16\1\s*\)", r".cast(\1float32\1)"),
+            (r"\bautocast\(([^()]*)\)", r"autocast(\1, enabled=False)"),
+        ),
         "debug-mode": (
             (r"set_detect_anomaly\(\s*True", "set_detect_anomaly(False"),
             (r"(jax_debug_nans['\"]\s*,\s*)True", r"\1False"),

@@ -27,7 +27,7 @@ def of_training(model, engines, weights=True):
         engines: `Engines`.
         weights: Whether to read these: of the first training they are the initial ones, and reading takes time.
     """
-    facts = _keras()
+    facts = settings_of_keras()
     for name in ("run_eagerly", "jit_compile", "steps_per_execution"):
         value = quiet(lambda name=name: vars(model).get("_" + name, vars(model).get(name)))
         if isinstance(value, (bool, int)):
@@ -67,7 +67,8 @@ def quiet(read):
         return None
 
 
-def _keras():
+def settings_of_keras():
+    """Types and layout of layers that are told none; None each: no Keras is loaded that has it."""
     keras = sys.modules.get("keras") or sys.modules.get("tf_keras")
     backend = getattr(keras, "backend", None) or getattr(keras, "config", None)
     return {

@@ -37,3 +37,22 @@ def test_a_kernel_that_says_nothing_has_nothing(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(Path, "read_text", missing)
 
     assert not processor.has("avx512f")
+
+
+@pytest.mark.parametrize(
+    ("line", "floats"),
+    [
+        ("flags\t\t: fpu avx2 avx512f", []),
+        ("flags\t\t: avx512_bf16", ["bfloat16"]),
+        ("flags\t\t: amx_bf16 avx512_fp16 amx_fp16", ["float16", "bfloat16"]),
+        ("Features\t: fp asimd asimdhp", ["float16"]),
+        ("model name\t: no list of instructions", None),
+    ],
+)
+def test_floats_of_16_bits_that_it_computes_with(
+    line: str, floats: list[str] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By its sets of instructions, which ARM calls features; where none are told it is not known."""
+    monkeypatch.setattr(Path, "read_text", lambda *_args, **_options: line + "\n")
+
+    assert processor.half_floats() == floats

@@ -50,6 +50,7 @@ _ORDER = (
     "device-allocation",
     "layout-transpose",
     "double-precision",
+    "half-precision",
     "tensor-cores-unused",
     "exposed-collectives",
     "frozen-forward",

@@ -216,8 +216,8 @@ class Torch(Engine):
         return torch_models.layers(self._models)
 
     def after_training(self):
-        """Gradients that nobody used."""
-        return {"unused_gradients": self.unused.facts()}
+        """Gradients that nobody used, and the floats that backward passes began with."""
+        return {"unused_gradients": self.unused.facts(), "saved_floats": dict(self._kept.floats) or None}
 
     def memory_of(self, optimizer, frames):
         """Parameters, gradients and slots of an optimiser of torch, with the names of a model at hand."""

@@ -22,6 +22,7 @@ class SavedTensors(object):
 
     Attributes:
         bytes: The most that one of the backward passes had before it; None: none was looked at.
+        floats: What of that is floats, by their type (bytes).
     """
 
     def __init__(self, probe):
@@ -29,6 +30,7 @@ class SavedTensors(object):
         self._left = _LOOKED_AT
         self._names = {}  # type of a node: names of its saved values
         self.bytes = None
+        self.floats = {}
 
     def watch(self, torch):
         """Look at what backward passes begin with, from now on.
@@ -55,19 +57,20 @@ class SavedTensors(object):
         self._probe.around(hooks, "__enter__", self._packed, lambda _token, _args: None)
 
     def _packed(self, _args):
-        self._left, self.bytes = 0, None
+        self._left, self.bytes, self.floats = 0, None, {}
 
     def _look(self, tensors):
         self._left -= 1
         start = now()
         roots = tensors if isinstance(tensors, (list, tuple)) else (tensors,)
         held = self._of([getattr(one, "grad_fn", None) for one in roots])
-        if held is not None:
-            self.bytes = max(held, self.bytes or 0)
+        if held is not None and sum(held.values()) >= (self.bytes or 0):
+            self.bytes = sum(held.values())
+            self.floats = {str(kind)[len("torch.") :]: size for kind, size in held.items() if kind.is_floating_point}
         self._probe.recorder.complete(wire.SpanKind.DLPROF, "look at saved tensors", start, now())
 
     def _of(self, waiting):
-        """Bytes of the storages that the nodes behind some have saved, without those of parameters; None: too many."""
+        """Bytes, by type, of the storages that the nodes behind some have saved, without parameters; None: too many."""
         seen, storages, weights = set(), {}, set()
         while waiting:
             node = waiting.pop()
@@ -82,9 +85,14 @@ class SavedTensors(object):
                 continue
             for tensor in self._saved(node):
                 place, size = _storage(tensor)
-                storages[place] = max(size, storages.get(place, 0))
+                if size >= storages.get(place, (0, None))[0]:
+                    storages[place] = size, tensor.dtype
             waiting.extend(following for following, _ in node.next_functions)
-        return sum(size for place, size in storages.items() if place not in weights)
+        held = {}
+        for place, (size, kind) in storages.items():
+            if place not in weights:
+                held[kind] = held.get(kind, 0) + size
+        return held
 
     def _saved(self, node):
         kind = type(node)

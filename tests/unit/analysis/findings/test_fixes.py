@@ -37,6 +37,20 @@ def test_a_line_that_can_be_changed_is_a_diff(tmp_path: Path) -> None:
     assert told.splitlines()[-2:] == ["-model = model.double()", "+model = model.float()"]
 
 
+@pytest.mark.parametrize(
+    ("line", "changed"),
+    [
+        ("set_global_policy('mixed_bfloat16')", "set_global_policy('float32')"),
+        ("net = Net().half()", "net = Net().float()"),
+        ("net.cast('float16')", "net.cast('float32')"),
+        ("with torch.autocast('cpu', dtype=kind):", "with torch.autocast('cpu', dtype=kind, enabled=False):"),
+    ],
+)
+def test_floats_of_16_bits_are_taken_back_where_they_are_asked_for(line: str, changed: str, tmp_path: Path) -> None:
+    """By a policy, a cast, or casts that are automatic."""
+    assert str(fix(tmp_path, "half-precision", line)).splitlines()[-1] == f"+{changed}"
+
+
 def test_advice_is_of_the_engine_that_ran(tmp_path: Path) -> None:
     """No tf.data on PyTorch, and no DataLoader on TensorFlow, nor where Keras is given something else."""
     tensorflow = on("tensorflow", input_inside_step=True)

@@ -17,11 +17,24 @@ PROBE: Any = SimpleNamespace(
 )
 
 
+class Type:
+    """A type of numbers."""
+
+    def __init__(self, name: str) -> None:
+        self._name, self.is_floating_point = name, "float" in name
+
+    def __str__(self) -> str:
+        return f"torch.{self._name}"
+
+
+HALF, SINGLE, WHOLE = Type("bfloat16"), Type("float32"), Type("int64")
+
+
 class Tensor:
     """A view of a storage."""
 
-    def __init__(self, place: int, size: int, node: Any = None) -> None:
-        self.grad_fn = node
+    def __init__(self, place: int, size: int, node: Any = None, dtype: Type = SINGLE) -> None:
+        self.grad_fn, self.dtype = node, dtype
         self._storage = SimpleNamespace(data_ptr=lambda: place, nbytes=lambda: size)
 
     def untyped_storage(self) -> Any:
@@ -120,3 +133,13 @@ def test_what_it_costs_is_told() -> None:
 
     assert SPANS == [("dlprof", "look at saved tensors", True)] * 3
     assert PROBE.calls == [2]
+
+
+def test_floats_are_told_by_their_type() -> None:
+    """Casts that are automatic leave weights of 32 bits, and what is kept in 16; whole numbers are no floats."""
+    module, kept = torch(), SavedTensors(PROBE)
+    kept.watch(module)
+    behind = Node(Tensor(5, 8), Tensor(6, 2, dtype=WHOLE))
+    module.autograd.backward(Tensor(4, 4, Node(Tensor(5, 8), Tensor(7, 90, dtype=HALF), behind)))
+
+    assert kept.floats == {"float32": 8, "bfloat16": 90}
