@@ -20,7 +20,7 @@ from dlprof.analysis.columns import integers, truths
 from dlprof.analysis.input_stages import ITEMS
 from dlprof.analysis.loaders import Loader
 from dlprof.analysis.stacks import Frame, frames_by_stack
-from dlprof.schema.vocabulary import InputStage
+from dlprof.schema.vocabulary import MAIN_THREAD, InputStage
 from dlprof.store.run import Run
 
 CALLING = "calling thread"
@@ -152,7 +152,7 @@ class _Stood:
             self._add(piece)
 
     def _add(self, piece: pa.Table) -> None:
-        is_main = truths(pc.equal(piece["thread"].cast(pa.string()), "MainThread"))
+        is_main = truths(pc.equal(piece["thread"].cast(pa.string()), MAIN_THREAD))
         columns = (integers(piece[name]) for name in ("pid", "thread_id", "start_ns", "dur_ns", "stack_id"))
         pid, thread, start, dur, stack = columns
         place = self._pass_of(start)

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from dlprof.analysis import samples
 from dlprof.analysis.columns import integers, truths
 from dlprof.analysis.stacks import Frame, frames_by_stack
-from dlprof.schema.vocabulary import ProcessRole
+from dlprof.schema.vocabulary import MAIN_THREAD, ProcessRole
 from dlprof.store.run import Run
 
 MOST = 200
@@ -184,7 +184,7 @@ def _stood(run: Run, pids: Collection[int]) -> tuple[_Stood, _Stood]:
         own = piece.filter(pc.is_in(piece["pid"], wanted))
         if not own.num_rows:
             continue
-        is_main = truths(pc.equal(own["thread"].cast(pa.string()), "MainThread"))
+        is_main = truths(pc.equal(own["thread"].cast(pa.string()), MAIN_THREAD))
         keys, group = np.unique(
             np.stack((integers(own["pid"]), is_main, integers(own["stack_id"]))), axis=1, return_inverse=True
         )

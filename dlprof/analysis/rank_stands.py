@@ -13,11 +13,11 @@ from dlprof.analysis import samples
 from dlprof.analysis.clocks import Clock
 from dlprof.analysis.columns import integers
 from dlprof.analysis.stacks import MODULE, frames_by_stack
+from dlprof.schema.vocabulary import MAIN_THREAD
 from dlprof.store.ranked import Member
 from dlprof.store.run import Run
 
 Span = tuple[int, int]
-_MAIN = "MainThread"
 _SAMPLED_NS = 1_000_000_000
 """Of less that was sampled no shares are told."""
 _HUNG_NS = 1_000_000_000
@@ -150,7 +150,7 @@ def stood(run: Run, times: Sequence[Span]) -> Stood:
 
 def _places(run: Run, times: Sequence[Span]) -> dict[_Place, int]:
     table = run.table("stacks", ("thread", "start_ns", "dur_ns", "stack_id"))
-    table = table.filter(pc.equal(table["thread"].cast("string"), _MAIN))
+    table = table.filter(pc.equal(table["thread"].cast("string"), MAIN_THREAD))
     if not table.num_rows or not times:
         return {}
     start, dur = integers(table["start_ns"]), integers(table["dur_ns"])

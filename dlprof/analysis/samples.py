@@ -17,7 +17,7 @@ from dlprof.analysis.stacks import Frame, frames_by_stack
 from dlprof.engines import combined
 from dlprof.schema import tree_paths
 from dlprof.schema.tree_paths import Tree, TreePath
-from dlprof.schema.vocabulary import known_phase
+from dlprof.schema.vocabulary import MAIN_THREAD, known_phase
 from dlprof.store.run import Run
 
 _KERAS_INPUT_FILES = (
@@ -78,7 +78,7 @@ def of_run(run: Run, lookup: PhaseLookup) -> list[Sample]:
 def _times(stacks: pa.Table, lookup: PhaseLookup) -> dict[tuple[int, bool, int], int]:
     """Time (ns) by phase, whether it was the main thread, and stack."""
     start, stack = integers(stacks["start_ns"]), integers(stacks["stack_id"])
-    main = truths(pc.equal(stacks["thread"].cast(pa.string()), "MainThread"))
+    main = truths(pc.equal(stacks["thread"].cast(pa.string()), MAIN_THREAD))
     of, phase, dur = lookup.shares(start, start + integers(stacks["dur_ns"]))
     found = grouped.sums((phase, main[of].astype(np.int64), stack[of]), dur)
     return {(phase, bool(main), stack): ns for (phase, main, stack), ns in found}

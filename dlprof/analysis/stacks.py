@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from dlprof.analysis import grouped
 from dlprof.analysis.columns import integers
 from dlprof.analysis.phase_lookup import PhaseLookup
+from dlprof.schema.vocabulary import MAIN_THREAD
 from dlprof.store.values import values
 
 
@@ -68,7 +69,7 @@ class HotStack:
 
 
 def hottest(
-    stacks: Iterable[pa.Table], frames: pa.Table, intervals: pa.Table, *, per_phase: int, thread: str = "MainThread"
+    stacks: Iterable[pa.Table], frames: pa.Table, intervals: pa.Table, *, per_phase: int, thread: str = MAIN_THREAD
 ) -> list[HotStack]:
     """The stacks of a thread that stood longest, by phase; phases in order of their sampled time.
 

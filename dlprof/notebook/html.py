@@ -125,7 +125,7 @@ def _heading(finding: Finding) -> str:
 
 
 def _sureness(finding: Finding) -> str:
-    told = finding_words.sureness(finding.confidence, None if finding.interval_of_runs else finding.interval_ns)
+    told = finding_words.sureness(finding.confidence, finding.of_its_kind_ns)
     return f" ({_text(told)})" if told else ""
 
 

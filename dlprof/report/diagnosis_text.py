@@ -76,7 +76,7 @@ def _advice(finding: Finding) -> str:
     if finding.confidence >= 1:
         return finding.next_step
     if not finding.is_question:
-        cost_ns = None if finding.interval_of_runs else finding.interval_ns
+        cost_ns = finding.of_its_kind_ns
         return f"{finding.next_step} ({finding_words.sureness(finding.confidence, cost_ns)})"
     tell = "--confirm" if finding.can_be_tried else "--evidence, and a run with the change"
     return f"Only perhaps ({100 * finding.confidence:.0f} %); this would tell: {tell}. {finding.next_step}"

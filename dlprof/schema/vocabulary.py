@@ -450,3 +450,5 @@ CHILD_FACTS = wire.CHILD_FACTS
 """File in the folder of a followed Python that says what it is."""
 NO_EXIT_CODE = wire.NO_EXIT_CODE
 """What its file of the exit code holds until it ends by itself."""
+MAIN_THREAD = "MainThread"
+"""What the first thread of a process is called in sampled stacks."""

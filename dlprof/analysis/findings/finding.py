@@ -244,6 +244,11 @@ class Finding:
     interval_of_runs: bool = False
 
     @property
+    def of_its_kind_ns(self) -> tuple[int, int] | None:
+        """Between what nine in ten of such causes cost (ns); None: it is of several runs, or not known."""
+        return None if self.interval_of_runs else self.interval_ns
+
+    @property
     def is_question(self) -> bool:
         """Whether it is not sure enough to be said as a fact."""
         return self.confidence < FLOOR

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dlprof.analysis import program
 from dlprof.analysis.findings.finding import SourceLine
 from dlprof.analysis.stacks import Frame, frames_by_stack
+from dlprof.schema.vocabulary import MAIN_THREAD
 from dlprof.store.run import Run
 from dlprof.store.values import values
 
@@ -28,7 +29,7 @@ def of_run(run: Run, users: Collection[str]) -> Mapping[SourceLine, int]:
     stood: list[tuple[int, int]] = []
     for piece in program.pieces_of(run, "stacks", _COLUMNS):
         columns = (values(piece[name]) for name in ("thread", "start_ns", "stack_id"))
-        stood += [(start, stack) for thread, start, stack in zip(*columns, strict=True) if thread == "MainThread"]
+        stood += [(start, stack) for thread, start, stack in zip(*columns, strict=True) if thread == MAIN_THREAD]
     return counted((frames_of.get(stack, ()) for _start, stack in sorted(stood)), users)
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 from typing import NamedTuple
 
-MAIN = "MainThread"
+from dlprof.schema.vocabulary import MAIN_THREAD
 
 
 class StackRow(NamedTuple):
@@ -73,7 +73,7 @@ def cut(
     last = {row.of: row for row in rows}
 
     def is_main(row: StackRow) -> bool:
-        return row.name == MAIN and (lasting is None or row.pid in lasting)
+        return row.name == MAIN_THREAD and (lasting is None or row.pid in lasting)
 
     doubtful = {row for row in rows if not is_main(row) and (row.thread in unnamed or last[row.of] is row)}
     if not doubtful:

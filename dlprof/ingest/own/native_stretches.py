@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dlprof.ingest.own.gone_threads import MAIN, StackRow
+from dlprof.ingest.own.gone_threads import StackRow
+from dlprof.schema.vocabulary import MAIN_THREAD
 
 _Numbers = npt.NDArray[np.int64]
 
@@ -54,7 +55,7 @@ class NativeStretches:
 
     def _knows(self, row: StackRow) -> bool:
         """Whether it is known for how long a stack can have stood."""
-        if row.pid != self.pid or row.name == MAIN:
+        if row.pid != self.pid or row.name == MAIN_THREAD:
             return False
         known = self._threads.get(row.thread)
         return known is not None and (self.until is None or row.start < known.ends[-1])

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dlprof.ingest.parse.sampled_stacks import Frame
-from dlprof.schema.vocabulary import SpanKind
+from dlprof.schema.vocabulary import MAIN_THREAD, SpanKind
 
 _BUILDING = frozenset(
     {
@@ -59,7 +59,7 @@ class Building:
         rows = (row for piece in found for row in piece.to_pylist())
         # What a script marks is named by its kind alone: counting goes on there.
         inside = (row for row in rows if row["name"] != row["kind"])
-        times = sorted((r["start_ns"], r["start_ns"] + r["dur_ns"]) for r in inside if r["thread"] == "MainThread")
+        times = sorted((r["start_ns"], r["start_ns"] + r["dur_ns"]) for r in inside if r["thread"] == MAIN_THREAD)
         self._starts: list[int] = []
         self._ends: list[int] = []
         for start, end in times:
@@ -91,7 +91,7 @@ def stood(
         columns = (piece[name].to_pylist() for name in ("pid", "stack_id", "thread", "start_ns", "dur_ns"))
         for process, number, thread, start, dur in zip(*columns, strict=True):
             pid = process if process in others else None
-            main = pid is None and thread == "MainThread"
+            main = pid is None and thread == MAIN_THREAD
             times[number, main, main and building.at(start + dur // 2), pid] += dur
     of_number: dict[int, list[Frame]] = {}
     for row in frames.sort_by([("stack_id", "ascending"), ("depth", "ascending")]).to_pylist():

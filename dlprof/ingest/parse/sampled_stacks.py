@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from dlprof.ingest.file_names import FileNames
+from dlprof.schema.vocabulary import MAIN_THREAD
 
 _THREAD = re.compile(r"thread \((0x[0-9A-Fa-f]+|\d+)\)(?:: (.*))?$", re.DOTALL)
 """The number is hexadecimal where py-spy does not know the thread of the system: up to Python 3.7."""
@@ -124,4 +125,4 @@ class ThreadNames:
         self._first = number if self._first is None else self._first
         if told is not None:
             return told
-        return "MainThread" if number in (self._first, self.process) else f"thread {number}"
+        return MAIN_THREAD if number in (self._first, self.process) else f"thread {number}"

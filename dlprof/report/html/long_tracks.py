@@ -22,6 +22,7 @@ from dlprof.analysis.timeline.threads import Key, titles
 from dlprof.report.html import tracks
 from dlprof.report.html.names import Names, cut
 from dlprof.report.html.thinning import Thinner, Track
+from dlprof.schema.vocabulary import MAIN_THREAD
 from dlprof.store.run import Run
 from dlprof.store.values import values
 
@@ -169,7 +170,7 @@ def add_stacks(run: Run, names: Names, users: Collection[str], thinner: Thinner)
     """
     title = titles(run, "stacks")
     of_stack = _StackNames(frames_by_stack(run.table("frames")), names, users)
-    for key in sorted(title, key=lambda key: (title[key] != "MainThread", title[key])):
+    for key in sorted(title, key=lambda key: (title[key] != MAIN_THREAD, title[key])):
         thinner.add(_of_thread(title[key]))  # so that the tracks stand in this order
     for piece in run.pieces("stacks", (*_CALL[_THREAD_OF_CALL], *_TIMES, "stack_id")):
         start, dur = _times(piece)
