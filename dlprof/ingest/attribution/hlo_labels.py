@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from dlprof.ingest.attribution import hlo_gradients, paths
 from dlprof.ingest.attribution.hlo_graph import HloGraph, product
@@ -109,10 +109,14 @@ class HloLabels:
         return self._owned[id(instruction)]
 
     def _own_anew(self, instruction: Instruction) -> Label:
+        # A fusion bears the name of its last operation, which may be of a layer far behind that of the product in it.
+        of_products = self._majority([one for one in instruction.inside if one[1] in _PRODUCTS])
+        if of_products is not None:
+            return of_products
         label = self._of_path(instruction.op_name, instruction.source_file)
         if label.layer is not None or not instruction.inside:
             return label
-        return self._majority(instruction) or label
+        return self._majority(instruction.inside) or label
 
     def _of_path(self, path: str, source: str) -> Label:
         if (path, source) not in self._known:
@@ -131,8 +135,8 @@ class HloLabels:
         backward = paths.components(path)[1]
         return Label(by_file.layer, by_file.direction or (Direction.BACKWARD if backward else Direction.FORWARD))
 
-    def _majority(self, instruction: Instruction) -> Label | None:
-        votes = Counter(self._of_path(path, "") for path, opcode in instruction.inside if opcode not in _INSERTED)
+    def _majority(self, inside: Iterable[tuple[str, str]]) -> Label | None:
+        votes = Counter(self._of_path(path, "") for path, opcode in inside if opcode not in _INSERTED)
         return next((label for label, _ in votes.most_common() if label.layer is not None), None)
 
 

@@ -24,6 +24,8 @@ _ALLOCATORS = "Allocators"
 _ALL = "stream:all"
 _MEMCPY = "memcpy"
 _EXECUTION_BYTES = 300
+_NEXT_BATCH = re.compile(r"^(IteratorGetNext|QueueDequeue)")
+"""Operators that wait for a data set, or a queue, to have the next batch: they compute nothing."""
 
 
 def is_row(name: str) -> bool:
@@ -95,14 +97,14 @@ class Tf1Rows:
     def _kind(self, event: Event) -> EventKind | None:
         """What an event is; None: others tell it."""
         row = self._rows.get(event.pid)
+        on_host = EventKind.INPUT if _NEXT_BATCH.match(str(event.name)) else EventKind.OPERATOR
         if row is None:
-            is_host = self._names.get(event.pid) == _HOST and not self._has_devices
-            return EventKind.OPERATOR if is_host else None
+            return on_host if self._names.get(event.pid) == _HOST and not self._has_devices else None
         if row.part == _MEMCPY or (row.part == _ALL and self._has_streams):
             return None
         if row.part is None:
             # On a GPU's own row are the calls that launch: work of the host.
-            return EventKind.OPERATOR if row.device_type == "CPU" else EventKind.RUNTIME
+            return on_host if row.device_type == "CPU" else EventKind.RUNTIME
         execution = _execution(event)
         is_copy = execution in self._copies and execution not in self._in_streams
         copied = is_copy or str(event.name).startswith("MEMCPY")

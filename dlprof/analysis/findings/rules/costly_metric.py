@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dlprof.analysis.findings import heavy_weights, queries
+from dlprof.analysis.findings import heavy_weights, one_hot_targets, queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Sentence, Support
 from dlprof.analysis.findings.pairs import of_the_slower
@@ -32,16 +32,18 @@ def look(case: Case) -> Iterator[Claim]:
         return
     listed = case.code.written(_THRESHOLDS)
     line = listed or next((one for pattern in _WRITTEN if (one := case.code.written(pattern))), None)
+    targets = one_hot_targets.said(case)
+    how = f"{targets} " if targets else _OF_THRESHOLDS if listed else ""
     yield Claim(
         Sentence(f"What the metrics compute has {100 * share:.0f} % of the steps:"),
         heavy_weights.scaled(takes, _SAVES),
         [queries.operators(by="layer, op")],
-        f"{_OF_THRESHOLDS if listed else ''}Compute it once an epoch, on what is validated, or every so many steps; "
-        "what the loss tells needs no metric beside it.",
+        f"{how}Compute it once an epoch, on what is validated, or every so many steps; what "
+        "the loss tells needs no metric beside it.",
         line or case.training_line,
         basis=Basis.ESTIMATED,
         support=Support(Ground.PLACE, seen=case.kernels.seen_steps, part=share, usual=_SHARE_OF_STEPS / 3),
-        fix=_FIX if listed else None,
+        fix=_FIX if listed else one_hot_targets.FIX if targets else None,
     )
 
 

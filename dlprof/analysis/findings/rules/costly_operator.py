@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dlprof.analysis import loops
-from dlprof.analysis.findings import contractions, queries, slice_gradients
+from dlprof.analysis.findings import contractions, full_derivatives, queries, slice_gradients
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Sentence, SourceLine, Support
 from dlprof.analysis.findings.title import Title
@@ -122,6 +122,7 @@ def look(case: Case) -> Iterator[Claim]:
         raise Abstain("of two runs operators are compared layer by layer")
     yield from slice_gradients.claims(case)
     yield from contractions.claims(case)
+    yield from full_derivatives.claims(case)
     for kind in _KINDS:
         found = [one for one in case.tree.layers if _is_of(kind, one)] if _may_be(kind, case) else []
         total = sum(kernel.ns for kernel in found)

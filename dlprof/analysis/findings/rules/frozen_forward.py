@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import takewhile
 
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
@@ -30,8 +31,9 @@ def look(case: Case) -> Iterator[Claim]:
         raise Abstain("no model told of layers that are not trained")
     if epochs < 2:
         return
-    alone, share = _only_forward(case, trained=set(weighty) - frozen)
-    is_random = any(name in alone for name in case.training.random)
+    before = _before_trained(case)
+    alone, share = _only_forward(case, before)
+    is_random = any(name in before for name in case.training.random)
     if not frozen & alone or is_random or share < _LEAST:
         return
     saved = share * (1 - 1 / epochs)
@@ -56,10 +58,15 @@ def look(case: Case) -> Iterator[Claim]:
     )
 
 
-def _only_forward(case: Case, *, trained: set[str]) -> tuple[set[str], float]:
-    """Layers that were only gone through forward, and their share of the traced kernels' time.
+def _before_trained(case: Case) -> set[str]:
+    """Layers in front of the first one that is trained, in the model's order: what is behind that changes with it."""
+    return {row["layer"] for row in takewhile(lambda row: not row["trained"], case.run.rows("layers"))}
 
-    Without those that are trained: their way back ran under another's name.
+
+def _only_forward(case: Case, those: set[str]) -> tuple[set[str], float]:
+    """Layers, of these, that were only gone through forward, and their share of the traced kernels' time.
+
+    Trained ones are none of them: their way back may have run under another's name.
     """
     forward: dict[str, int] = {}
     back: set[str] = set()
@@ -71,5 +78,5 @@ def _only_forward(case: Case, *, trained: set[str]) -> tuple[set[str], float]:
             forward[row.layer] = forward.get(row.layer, 0) + ns
         elif row.layer is not None and row.direction == Direction.BACKWARD:
             back.add(row.layer)
-    alone = {layer: ns for layer, ns in forward.items() if layer not in back | trained}
+    alone = {layer: ns for layer, ns in forward.items() if layer in those - back}
     return set(alone), sum(alone.values()) / whole if whole and back else 0.0

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from dlprof.analysis import input_graphs, steps
-from dlprof.analysis.findings import input_waits, item_work, queries, small_calls
+from dlprof.analysis.findings import input_waits, item_work, one_hot_targets, queries, small_calls
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, SourceLine, Support
 from dlprof.analysis.findings.input_load import InputLoad
@@ -74,11 +74,13 @@ def look(case: Case) -> Iterator[Claim]:
         [Tree.FIT_INPUT, Tree.FIT_STEPS], case.code.feeds, main=None
     )
     slowest = _slowest(case) if load is None else None
+    mapped = _written_map(case) if load is None and slowest is None else None
     if line is None or case.code.ran_once(line):
         line = (
             (slowest.place if slowest else None)
             or _loader_line(case)
             or case.code.hottest_line([Tree.SCRIPT] if between else [Tree.FIT_INPUT])
+            or mapped
             or line
         )
     batch = case.training.batch_size if case.training else None
@@ -89,6 +91,7 @@ def look(case: Case) -> Iterator[Claim]:
     needless = item_work.of_rows(case)
     if needless is not None:
         line = case.input.item_line or line
+    targets = one_hot_targets.said(case)
     what = f". {needless.what} at line {line[1]}" if needless and line else ""
     of_batch = f" of {batch}" if batch else ""
     yield Claim(
@@ -96,11 +99,15 @@ def look(case: Case) -> Iterator[Claim]:
         takes,
         [_WAITS, queries.python_stood(Phase.FIT_INPUT, Phase.FIT_STEPS), *([_STAGES] if slowest else [])],
         f"{case.code.counting_note(line)}{_of_workers(load) if load else ''}{_of_elements(slowest) if slowest else ''}"
-        f"{_of_stage(slowest) if slowest else ''}"
+        f"{_of_stage(slowest) if slowest else ''}{f'{targets} ' if targets else ''}"
         f"{needless.advice if needless else _BESIDE if _is_beside(case, load) else _ADVICE}",
         line,
         support=_support(case, takes, Ground.REPEATED if needless else Ground.PLACE),
-        fix=needless.fix if needless else _behind(slowest),
+        fix=needless.fix
+        if needless
+        else one_hot_targets.FIX
+        if targets
+        else _behind(slowest) or _in_batches(case, mapped),
     )
 
 
@@ -129,6 +136,8 @@ def _of_opened(case: Case, opened: OpenedOnce, takes: Mapping[TreePath, int]) ->
     )
 
 
+_MAPS = r"\.map\("
+_BATCHES = r"\.(padded_)?batch\("
 _ADVICE = "Prepare batches beside the training, once before it, or with operations on whole arrays."
 _BESIDE = (
     "They are prepared beside the training already, on another thread, and take longer than a step: prepare them once "
@@ -244,6 +253,21 @@ def _behind(slowest: _Slowest | None) -> str | None:
     return (
         f".cache() behind {which}{at}, not in front of it (line {slowest.kept.line}), where that makes the same in "
         "each epoch, and it fits into memory"
+    )
+
+
+def _written_map(case: Case) -> SourceLine | None:
+    """Where the source maps a data set of TensorFlow, whose stages were not traced; None: nowhere."""
+    return case.code.written(_MAPS) if case.backend == "tensorflow" else None
+
+
+def _in_batches(case: Case, mapped: SourceLine | None) -> str | None:
+    """The change where what is mapped are rows, for all that the source tells: it makes batches behind that."""
+    if mapped is None or not any(file == mapped[0] and line >= mapped[1] for file, line in case.code.places(_BATCHES)):
+        return None
+    return (
+        f".batch(...) in front of .map(...) at line {mapped[1]}, whose function then takes whole batches "
+        "(parse_example for parse_single_example); else .map(..., num_parallel_calls=N)"
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import pyarrow.compute as pc
 
-from dlprof.analysis.findings import dense_rows, flattened_maps, heavy_weights, new_pages
+from dlprof.analysis.findings import dense_rows, flattened_maps, heavy_weights, new_pages, one_hot_targets
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Query, Remedy, Sentence, Support
 from dlprof.analysis.findings.new_pages import NewPages
@@ -57,6 +57,7 @@ def look(case: Case) -> Iterator[Claim]:
     if lost < 1 or (lost == stalled and stalled < _LEAST_STALLED_NS):
         return
     by_others = _is_by_others(case)
+    targets = None if by_others else one_hot_targets.said(case)
     inside = {phase: case.own(phase) for phase in _PHASES}
     inside[Tree.SCRIPT] = case.phases.of([case.phases.training_span]).get(Tree.SCRIPT, 0)
     yield Claim(
@@ -67,11 +68,12 @@ def look(case: Case) -> Iterator[Claim]:
         ),
         _spread(case, inside, lost),
         _EVIDENCE,
-        _OTHERS if by_others else _ADVICE,
+        _OTHERS if by_others else targets or _ADVICE,
         case.code.hottest_line(tuple(inside), case.code.is_called_back),
         None if by_others else Remedy("huge pages", {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}),
         basis=Basis.ESTIMATED,
-        support=Support(Ground.STATED if 2 * (stalled or 0) >= lost else Ground.MODEL),
+        support=Support(Ground.STATED if targets or 2 * (stalled or 0) >= lost else Ground.MODEL),
+        fix=one_hot_targets.FIX if targets else None,
     )
 
 

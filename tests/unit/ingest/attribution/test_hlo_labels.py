@@ -91,3 +91,16 @@ def test_the_neighbour_that_is_reached_on_most_ways_owns_what_xla_made() -> None
     )
 
     assert found[0] == ("fusion.1", ("dense_2", "forward"), "fusion")
+
+
+def test_a_fusion_is_of_the_layer_of_its_product() -> None:
+    """It bears the name of its last operation: here XLA has joined a whole base, down to the mean over its maps."""
+    inside = (
+        ("jit(f)/jvp(dense_1)/conv_general_dilated", "convolution"),
+        ("jit(f)/jvp(dense_1)/add", "add"),
+        ("jit(f)/jvp(dense_2)/reduce_sum", "reduce"),
+        ("jit(f)/jvp(dense_2)/div", "divide"),
+    )
+    fusion = Instruction("fusion.1", "fusion", "jit(f)/jvp(dense_2)/div", "", inside, (), 1)
+
+    assert labelled(ran(fusion)) == [("fusion.1", ("dense_1", "forward"), "conv_general_dilated")]

@@ -53,3 +53,13 @@ def test_the_hosts_row_repeats_those_of_the_devices() -> None:
 def test_rows_are_known_by_their_names(name: str, found: bool) -> None:
     """So that a file is known by them."""
     assert is_row(name) is found
+
+
+@pytest.mark.parametrize("name", ["IteratorGetNext", "QueueDequeueManyV2"])
+def test_operators_that_wait_for_a_batch_are_input(name: str) -> None:
+    """A data set, or a queue that threads of the program fill: on the row of a processor, or of the host alone."""
+    trace = Trace(Path("t.json"), "tf1-timeline", "tensorflow")
+    told = [Event("X", one, "Op", 1.0, 5.0, 1, 0, None, Args(name="n")) for one in (name, "MatMul")]
+    rows = Tf1Rows(trace, {1: "/job:localhost/replica:0/task:0/device:CPU:0 Compute"})
+
+    assert [event.kind for event in rows.events(told)] == [EventKind.INPUT, EventKind.OPERATOR]

@@ -29,7 +29,13 @@ def kernel(name: str, direction: str, ms: float) -> dict[str, Any]:
     return {"op": "Conv", "category": "conv", "layer": name, "direction": direction, "ms": ms}
 
 
-def frozen(*more: dict[str, Any], epochs: int = 4, random: str = "", backbone_is_trained: bool = False) -> Tables:
+def frozen(
+    *more: dict[str, Any],
+    epochs: int = 4,
+    random: str = "",
+    backbone_is_trained: bool = False,
+    behind: tuple[dict[str, Any], ...] = (),
+) -> Tables:
     """A backbone of 12 of 16 ms of kernels in each of 300 steps of 20 ms, and a head that is trained."""
     kernels = [kernel("backbone", "forward", 12), kernel("head", "forward", 2), kernel("head", "backward", 2), *more]
     model = {"layers": [{"name": random, "class": "RandomFlip"}] if random else [], "models": []}
@@ -37,7 +43,12 @@ def frozen(*more: dict[str, Any], epochs: int = 4, random: str = "", backbone_is
     detail = json.dumps({"model": model, "data": data})
     return quiet(
         **runs.window(kernels),
-        layers=[layer("backbone", trained=backbone_is_trained), layer("head", trained=True)],
+        layers=[
+            *([layer(random, trained=False, weights=())] if random else []),
+            layer("backbone", trained=backbone_is_trained),
+            layer("head", trained=True),
+            *behind,
+        ],
         epochs=[{"loop_id": 1, "epoch": n, "start_ns": 2 * S + n, "dur_ns": 1, "steps": 75} for n in range(epochs)],
         spans=[runs.span("fit", 2, 8, name="fit", span_id=1, detail=detail)],
     )
@@ -68,3 +79,11 @@ def test_all_epochs_of_the_frozen_layers_but_one_are_at_stake(tmp_path: Path) ->
 def test_layers_that_are_trained_or_given_other_rows_are_nothing(tables: Tables, tmp_path: Path) -> None:
     """Neither is a single epoch."""
     assert "frozen-forward" not in slugs(diagnosed(tmp_path / "r", TOLD, **tables))
+
+
+def test_what_is_behind_a_trained_layer_changes_with_it(tmp_path: Path) -> None:
+    """A layer that only goes forward there is not counted, and one that draws random numbers there is no hindrance."""
+    noisy = frozen(kernel("drop", "forward", 4), behind=(layer("drop", trained=False, weights=()),))
+    finding = pick(diagnosed(tmp_path / "r", TOLD, **noisy), "frozen-forward")
+
+    assert "60 % of the kernels' time" in finding.claim

@@ -20,15 +20,25 @@ KEPT = {
 }
 
 
-def diagnosed(folder: Path, told: dict[str, Any], natively: list[str] | None, backend: str = "torch") -> Diagnosis:
+def trained(told: dict[str, Any], natively: list[str] | None, backend: str = "torch") -> Planted:
     """A training of 6 s of steps, 4.8 s of which are products."""
     machine = {**runs.manifest()["machine"], "half_floats": natively}
-    return Planted(quiet(spans=[runs.fit_span(**told)]), {**on(backend), "machine": machine}).diagnosis(folder)
+    return Planted(quiet(spans=[runs.fit_span(**told)]), {**on(backend), "machine": machine})
+
+
+def planted() -> Planted:
+    """A mixed policy on a processor that has no such products."""
+    return trained(OF_KERAS, [])
+
+
+def diagnosed(folder: Path, *told: Any) -> Diagnosis:
+    """What is said of such a training."""
+    return trained(*told).diagnosis(folder)
 
 
 def test_products_cost_most_where_the_processor_has_none_of_such_floats(tmp_path: Path) -> None:
     """0.88 of theirs on PyTorch, and a trial shows it."""
-    finding = pick(diagnosed(tmp_path, OF_KERAS, []), "half-precision")
+    finding = pick(planted().diagnosis(tmp_path), "half-precision")
 
     assert finding.at_stake_ns == pytest.approx(0.88 * 4.8 * S, rel=0.01)
     assert finding.remedy is not None

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from dlprof.analysis.findings import diagnose
 from tests.unit import runs
 from tests.unit.analysis.findings.cases import (
     FIT,
@@ -15,6 +16,7 @@ from tests.unit.analysis.findings.cases import (
     Planted,
     Tables,
     diagnosed,
+    keep_source,
     on,
     parts,
     pick,
@@ -248,3 +250,28 @@ def test_what_is_made_on_another_thread_is_not_to_be_put_beside_the_training(
     finding = pick(diagnosed(tmp_path / "r", **{**waiting_for_input(**stood), **waits}), "input-bound")
 
     assert finding.next_step.startswith("They are prepared beside the training already, on another thread") is beside
+
+
+@pytest.mark.parametrize(
+    ("source", "line", "change"),
+    [
+        (
+            "data = read()\ndata = data.map(parse)\ndata = data.batch(32)\n",
+            2,
+            ".batch(...) in front of .map(...) at line 2",
+        ),
+        ("data = read().batch(32)\ndata = data.map(parse)\n", 2, "num_parallel_calls"),
+    ],
+)
+def test_a_data_set_whose_stages_were_not_traced_is_told_by_what_is_written(
+    source: str, line: int, change: str, tmp_path: Path
+) -> None:
+    """Rows are mapped in front of the batches, or whole batches are; steps of 20 ms wait 12 ms for them."""
+    waits = {"op": "IteratorGetNext", "kind": "input", "category": None, "layer": None, "direction": None, "ms": 12}
+    tables = waiting_for_input(**runs.window([waits, {**KERNELS[0], "ms": 8}]))
+    run = runs.trained(tmp_path / "r", on("tensorflow", input_inside_step=True), **tables)
+    keep_source(run, source)
+    finding = pick(diagnose.diagnose(run), "input-bound")
+
+    assert finding.line == line
+    assert change in str(finding.fix)

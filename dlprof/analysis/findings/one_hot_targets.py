@@ -1,0 +1,24 @@
+"""Targets that are one-hot arrays of many columns: all that is made, sent and compared is as wide as they are."""
+
+from __future__ import annotations
+
+from dlprof.analysis.findings.case import Case
+
+_LOSS = "categorical_crossentropy"
+_LEAST = 256
+"""Columns: of fewer, such arrays are small beside what a model computes."""
+FIX = "targets as integers (no to_categorical), and compile(..., loss='sparse_categorical_crossentropy')"
+
+
+def said(case: Case) -> str | None:
+    """What to do about them, as sentences; None: the training has none, or no loss of Keras that takes them."""
+    told = case.training
+    if told is None or told.settings.get("loss") != _LOSS:
+        return None
+    columns = max(told.one_hot, default=0)
+    if columns < _LEAST:
+        return None
+    return (
+        f"The targets are one-hot arrays of {columns:,} columns, made, copied and gone through in each step: give "
+        "the numbers of the classes, as integers, to sparse_categorical_crossentropy (and its metrics)."
+    )
