@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -183,3 +184,11 @@ def test_switches_that_are_set_are_told() -> None:
     )
 
     assert facts.flags(engines(Engine("a", switches=switches))) == {"on": True, "mode": "module of a", "object": True}
+
+
+def test_of_a_keras_that_is_not_loaded_no_setting_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A loop of the script's own is told none, and a policy where there is one."""
+    for name in ("keras", "tf_keras"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+
+    assert facts.settings_of_keras() == {"floatx": None, "layout": None, "policy": None}

@@ -72,7 +72,9 @@ class Log(object):
         layers = engine.trained_layers(optimizer, frames) or []
         model = {"layers": layers, "models": [], "optimizer": {"name": name, "class": name}}
         training = {"threads": known.threads(self._probe.engines), "flags": known.flags(self._probe.engines)}
-        training["policy"] = known.settings_of_keras()["policy"]
+        policy = known.settings_of_keras()["policy"]
+        if policy:
+            training["policy"] = policy
         weights = engine.trained_weights(optimizer)
         if weights:
             training["weights"] = weights
