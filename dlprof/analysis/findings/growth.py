@@ -25,6 +25,10 @@ _PARTS = 5
 """The steps are looked at in so many stretches of equal number."""
 _RISES = 0.6
 """Rank correlation of the times with their order, from which on they grow."""
+_LONG = 2.0
+"""Of steps of which only some grow, these take so many times as long as most, at the end."""
+_REGULAR = 0.6
+"""Share of them that come equally far apart."""
 _FEW = 5
 """Of less no trend is told at all."""
 _RISES_OF_FEW = 0.8
@@ -42,6 +46,7 @@ class Growth:
         lost_ns: What they take beyond the first ones' time, in all.
         rank: Rank correlation of time and order: 1: each takes longer than the one before.
         in_callbacks: Share of the lost time by which callbacks in the steps grew: 0 to 1.
+        period: It is each n-th step alone that grows; 1: all do.
     """
 
     count: int
@@ -50,6 +55,7 @@ class Growth:
     lost_ns: int
     rank: float
     in_callbacks: float = 0.0
+    period: int = 1
 
 
 def of_steps(case: Case) -> Growth | None:
@@ -69,12 +75,30 @@ def of_steps(case: Case) -> Growth | None:
     chosen = loops == longest
     usual = np.bincount(samples[chosen] + 1).argmax() - 1
     alike = chosen & (samples == usual)
-    grown = of_times(integers(table["dur_ns"])[alike])
+    times, called = integers(table["dur_ns"])[alike], integers(pc.fill_null(table["callbacks_ns"], 0))[alike]
+    grown, period = of_times(times), 1
+    if grown is None and every == 1:
+        period, offset = _longer_ones(times)
+        grown, called = of_times(times[offset::period]) if period > 1 else None, called[offset::period]
     if grown is None:
         return None
-    called = integers(pc.fill_null(table["callbacks_ns"], 0))[alike]
     in_callbacks = min(1.0, _beyond_first(called) / max(1, grown.lost_ns))
-    return replace(grown, count=grown.count * every, lost_ns=grown.lost_ns * every, in_callbacks=in_callbacks)
+    return replace(
+        grown, count=grown.count * every, lost_ns=grown.lost_ns * every, in_callbacks=in_callbacks, period=period
+    )
+
+
+def _longer_ones(times: Integers) -> tuple[int, int]:
+    """Which of the steps take long at the end: each n-th, from which one on; (1, 0): they do not come regularly."""
+    if len(times) < _FEWEST:
+        return 1, 0
+    begin = len(times) - len(times) // _PARTS
+    long = begin + np.flatnonzero(times[begin:] > _LONG * np.median(times[begin:]))
+    apart, count = np.unique(np.diff(long), return_counts=True)
+    if not len(apart) or count.max() < _REGULAR * count.sum():
+        return 1, 0
+    period = int(apart[count.argmax()])
+    return period, int(np.bincount(long % period).argmax())
 
 
 def _is_uneven(case: Case, loop: int) -> bool:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 from dlprof.analysis.findings.case import Case
+from dlprof.analysis.findings.finding import SourceLine
 
 _LOSS = "categorical_crossentropy"
 _LEAST = 256
 """Columns: of fewer, such arrays are small beside what a model computes."""
+_MADE = re.compile(r"to_categorical|one_?hot|\beye\(|LabelBinarizer|get_dummies", re.IGNORECASE)
 FIX = "targets as integers (no to_categorical), and compile(..., loss='sparse_categorical_crossentropy')"
 
 
@@ -22,3 +26,8 @@ def said(case: Case) -> str | None:
         f"The targets are one-hot arrays of {columns:,} columns, made, copied and gone through in each step: give "
         "the numbers of the classes, as integers, to sparse_categorical_crossentropy (and its metrics)."
     )
+
+
+def are_made_at(case: Case, line: SourceLine | None) -> bool:
+    """Whether a line makes one-hot arrays, for all that it says."""
+    return line is not None and _MADE.search(case.code.source(*line)) is not None

@@ -57,9 +57,10 @@ def look(case: Case) -> Iterator[Claim]:
     if lost < 1 or (lost == stalled and stalled < _LEAST_STALLED_NS):
         return
     by_others = _is_by_others(case)
-    targets = None if by_others else one_hot_targets.said(case)
     inside = {phase: case.own(phase) for phase in _PHASES}
     inside[Tree.SCRIPT] = case.phases.of([case.phases.training_span]).get(Tree.SCRIPT, 0)
+    line = case.code.hottest_line(tuple(inside), case.code.is_called_back)
+    targets = one_hot_targets.said(case) if not by_others and one_hot_targets.are_made_at(case, line) else None
     yield Claim(
         Sentence(
             "The process waited for memory,",
@@ -69,7 +70,7 @@ def look(case: Case) -> Iterator[Claim]:
         _spread(case, inside, lost),
         _EVIDENCE,
         _OTHERS if by_others else targets or _ADVICE,
-        case.code.hottest_line(tuple(inside), case.code.is_called_back),
+        line,
         None if by_others else Remedy("huge pages", {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}),
         basis=Basis.ESTIMATED,
         support=Support(Ground.STATED if targets or 2 * (stalled or 0) >= lost else Ground.MODEL),

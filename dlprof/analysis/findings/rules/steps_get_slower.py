@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dlprof.analysis.findings import doing, growing_calls, growing_graph, growth, queries
+from dlprof.analysis.findings import doing, growing_calls, growing_graph, growth, own_loop_python, queries
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Claim, Query, Sentence, Support
+from dlprof.analysis.findings.finding import Claim, Query, Sentence, SourceLine, Support
 from dlprof.analysis.findings.growth import Growth
 from dlprof.analysis.findings.title import Title
-from dlprof.schema.tree_paths import Tree
+from dlprof.schema.tree_paths import Tree, TreePath
 from dlprof.schema.vocabulary import Ground, Phase
 from dlprof.units import duration
 
@@ -22,6 +22,10 @@ _MOSTLY = 0.5
 _OF_CALLBACKS = (
     "See what the callback goes through again at each batch: lists or files that grow. Keep sums in place of values, "
     "or do that work once an epoch."
+)
+_OF_SOME = (
+    "What runs in these steps alone goes through all that was before: work on what is new (append it to the file, add "
+    "it to the sums), or do it less often."
 )
 _EVIDENCE = Query(
     "steps, by tenths of the loop",
@@ -48,16 +52,26 @@ def look(case: Case) -> Iterator[Claim]:
         ),
         case.takes(path, share=share),
         [_EVIDENCE, queries.python_stood(Phase.FIT_STEPS)],
-        _OF_CALLBACKS if called else _advice(in_backward=back > _BACKWARD),
-        case.code.hottest_line([path], case.code.is_called_back if called else lambda _sample: True),
+        _OF_CALLBACKS if called else _OF_SOME if grown.period > 1 else _advice(in_backward=back > _BACKWARD),
+        _line(case, grown, path),
         support=Support(Ground.REPEATED, seen=grown.count, agree=grown.rank),
         fix=_fix(case) if back > _BACKWARD else None,
     )
 
 
+def _line(case: Case, grown: Growth, path: TreePath) -> SourceLine | None:
+    """Where the growth is: in callbacks, in Python of what runs in some of the steps alone, or anywhere."""
+    if path == Tree.FIT_CALLBACKS:
+        return case.code.hottest_line([path], case.code.is_called_back)
+    some = grown.period > 1
+    of_some = case.code.hottest_line([path], lambda sample: own_loop_python.is_own(case, sample)) if some else None
+    return of_some or case.code.hottest_line([path], lambda _sample: True)
+
+
 def _grew(grown: Growth) -> str:
+    which = "steps of equal work" if grown.period == 1 else f"steps, one in {grown.period},"
     return (
-        f"{grown.count:,} steps of equal work grow from {duration(grown.first_ns)} to {duration(grown.last_ns)} "
+        f"{grown.count:,} {which} grow from {duration(grown.first_ns)} to {duration(grown.last_ns)} "
         "each (medians of the first and the last fifth)"
     )
 

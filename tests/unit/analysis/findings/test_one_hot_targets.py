@@ -8,10 +8,20 @@ from typing import Any
 
 import pytest
 
-from dlprof.analysis.findings import one_hot_targets
+from dlprof.analysis.findings import diagnose, one_hot_targets
 from dlprof.analysis.findings.case import Case
 from tests.unit import runs
-from tests.unit.analysis.findings.cases import BEGIN, BUSY, cpu, diagnosed, pick, quiet
+from tests.unit.analysis.findings.cases import (
+    BEGIN,
+    BUSY,
+    FIT,
+    cpu,
+    keep_source,
+    pick,
+    quiet,
+    sampled,
+    waiting_for_input,
+)
 from tests.unit.runs import S
 
 
@@ -40,11 +50,17 @@ def test_wide_targets_of_a_loss_that_takes_integers_as_well(
     assert (told is not None) is are_told
 
 
-def test_new_memory_that_they_take_is_theirs(tmp_path: Path) -> None:
-    """Not that of large arrays in general: the width and the loss that takes numbers of classes are named."""
+@pytest.mark.parametrize(
+    ("source", "are_named"), [("return x, to_categorical(y, 6000)", True), ("return crop(x), numbers", False)]
+)
+def test_new_memory_of_the_line_that_makes_them_is_theirs(source: str, are_named: bool, tmp_path: Path) -> None:
+    """Of another line it is that of large arrays in general."""
     spans = [wide([6000], "categorical_crossentropy")]
-    stalled = cpu((2.5, BEGIN), (7.5, BUSY), stall_memory_ns=2 * S)
-    finding = pick(diagnosed(tmp_path / "r", **quiet(spans=spans, **stalled)), "memory-pressure")
+    stalled = cpu((2.5, BEGIN), (5.5, BUSY), stall_memory_ns=S)
+    calls = [*FIT, ("__next__", "keras/src/iterator.py", 3), ("__getitem__", "train.py", 1)]
+    run = runs.trained(tmp_path / "r", None, **waiting_for_input(spans=spans, **sampled((6, 8, calls)), **stalled))
+    keep_source(run, source + "\n")
+    finding = pick(diagnose.diagnose(run), "memory-pressure")
 
-    assert "one-hot arrays of 6,000 columns" in finding.next_step
-    assert finding.fix == one_hot_targets.FIX
+    assert ("one-hot arrays of 6,000 columns" in finding.next_step) is are_named
+    assert (finding.fix == one_hot_targets.FIX) is are_named

@@ -77,3 +77,38 @@ def test_growth_of_callbacks_is_theirs_and_not_the_steps(tmp_path: Path) -> None
     assert "in callbacks" in finding.claim
     assert finding.line == 30
     assert finding.next_step.startswith("See what the callback goes through again at each batch")
+
+
+def some_grow(*, every: int = 5, by_ms: float = 2.0) -> list[dict[str, Any]]:
+    """200 steps of 10 ms, of which one in so many takes longer each time."""
+    rows, at = [], 2_000.0
+    for row in runs.steps(200):
+        ms = 10 + (by_ms * row["step"] / every if row["step"] % every == every - 1 else 0)
+        rows.append({**row, "start_ns": int(at * MS), "dur_ns": int(ms * MS)})
+        at += ms
+    return rows
+
+
+def test_each_fifth_step_may_grow_alone(tmp_path: Path) -> None:
+    """A log that is written anew: 40 steps of which each takes 2 ms more, at the line that writes it."""
+    writes = [("save", "train.py", 33), ("fit", "train.py", 40)]
+    backward = [("_engine_run_backward", "torch/autograd/graph.py", 7), ("fit", "train.py", 38)]
+    stood = sampled((2, 6, backward[::-1]), (6, 8, writes[::-1]))
+    finding = pick(diagnosed(tmp_path / "r", **quiet(steps=some_grow(), **stood)), "steps-get-slower")
+
+    assert "40 steps, one in 5, grow from 18.6 ms to 82.6 ms each" in finding.claim
+    assert finding.line == 33
+    assert "append it to the file" in finding.next_step
+
+
+def test_steps_that_are_longer_at_odd_times_tell_no_growth(tmp_path: Path) -> None:
+    """Nor do those that come regularly, and take equally long."""
+    odd = runs.steps(200)
+    for at in (3, 17, 50, 61, 90, 121, 150, 163, 164, 171, 180, 199):
+        odd[at]["dur_ns"] *= 3 + at // 20
+    even = some_grow(by_ms=0)
+    for row in even[4::5]:
+        row["dur_ns"] = 60 * MS
+
+    assert "steps-get-slower" not in slugs(diagnosed(tmp_path / "a", **quiet(steps=odd)))
+    assert "steps-get-slower" not in slugs(diagnosed(tmp_path / "b", **quiet(steps=even)))
