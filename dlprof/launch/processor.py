@@ -7,9 +7,12 @@ from pathlib import Path
 
 _HALF_FLOATS = {
     "float16": ("avx512_fp16", "amx_fp16", "asimdhp"),
-    "bfloat16": ("avx512_bf16", "amx_bf16", "bf16"),
+    "bfloat16": ("avx512_bf16", "amx_bf16", "bf16", "avx512bw"),
 }
-"""Sets of instructions, of x86-64 and of 64-bit ARM, any of which has products of such floats."""
+"""Sets of instructions, of x86-64 and of 64-bit ARM, any of which has products of such floats.
+
+With AVX-512 alone libraries make bfloat16 longer in registers; what that costs was not measured.
+"""
 
 
 def name() -> str | None:
@@ -23,7 +26,7 @@ def has(feature: str) -> bool:
 
 
 def half_floats() -> list[str] | None:
-    """Floats of 16 bits that it computes with: others are made longer first, and shorter again; None: not told."""
+    """Floats of 16 bits that libraries have kernels for there; others go through plain code. None: not told."""
     known = _features()
     return None if known is None else [kind for kind, sets in _HALF_FLOATS.items() if not known.isdisjoint(sets)]
 

@@ -116,7 +116,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     ceilings: Ceilings | None = None
     """None: they were not measured."""
     half_floats: list[str] | None = None
-    """Floats of 16 bits that the processor computes with: `float16`, `bfloat16`; None: not known."""
+    """Floats of 16 bits that libraries have kernels for on the processor: `float16`, `bfloat16`; None: not known."""
 
 
 class Git(msgspec.Struct, frozen=True, kw_only=True):

@@ -29,8 +29,9 @@ _LINES: Mapping[str, tuple[tuple[str, str], ...]] = MappingProxyType(
         "half-precision": (
             (r"(['\"])mixed_b?float16\1", r"\1float32\1"),
             (r"\.(half|bfloat16)\(\)", ".float()"),
-            (r"\.cast\(\s*(['\"])b?float16\1\s*\)", r".cast(\1float32\1)"),
-            (r"\bautocast\(([^()]*)\)", r"autocast(\1, enabled=False)"),
+            (r"\bautocast\(([^()]*)\benabled\s*=\s*[\w.]+", r"autocast(\1enabled=False"),
+            (r"\bautocast\(\s*\)", "autocast(enabled=False)"),
+            (r"\bautocast\(([^()]+)\)", r"autocast(\1, enabled=False)"),
         ),
         "debug-mode": (
             (r"set_detect_anomaly\(\s*True", "set_detect_anomaly(False"),

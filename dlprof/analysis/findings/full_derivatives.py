@@ -1,4 +1,4 @@
-"""A Hessian or a Jacobian that is made in full, of which a few entries, or its diagonal, are used.
+"""A Hessian or a Jacobian that is made in full, of which single entries, the trace or the diagonal are used.
 
 No engine says in its trace which operators belong to it: the source tells what is used, and how much of the steps
 it has remains a question.
@@ -6,8 +6,9 @@ it has remains a question.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+import ast
+import contextlib
+from collections.abc import Iterator
 
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
@@ -17,10 +18,11 @@ from dlprof.schema.tree_paths import Tree
 from dlprof.schema.vocabulary import Basis, Ground, StepPart
 
 _TITLE = Title("Derivatives were computed that are not used", "derivatives that nothing uses")
-_MADE = re.compile(r"^\s*(?:return\s+|(?P<name>\w+)\s*=\s*)?.*\b(?P<what>hessian|jacfwd|jacrev)\(")
-_USED_AT_ONCE = re.compile(r"\b(trace|diag|diagonal)\(.*\b(hessian|jacfwd|jacrev)\(")
-_FAR = 12
-"""Lines behind the one that makes it, in which it is used."""
+_MAKES = frozenset({"hessian", "jacfwd", "jacrev"})
+"""Functions of JAX and torch.func that give a function of all derivatives."""
+_TAKES_PART = frozenset({"trace", "diag", "diagonal"})
+_OTHER_RESULT = frozenset({"has_aux"})
+_INDICES = 2
 _SAVES = 0.6
 _OF_KERNELS = 0.3
 """Share of the steps that kernels have at least."""
@@ -31,16 +33,15 @@ _HOW = {
 
 
 def claims(case: Case) -> Iterator[Claim]:
-    """A question, where the source makes one and uses a part."""
+    """A question, where a line that ran makes one and a part of it is used."""
     if case.steps is None or case.engine.name not in _HOW:
         return
     kernels = sum(kernel.ns for kernel in case.tree.layers)
-    files = sorted(case.code.user_files)
-    place = next((line for file in files for line in _in_file(file, case.code.lines(file))), None)
+    place = next(_places(case), None)
     if place is None or kernels < _OF_KERNELS * max(1, case.own(Tree.FIT_STEPS)):
         return
     yield Claim(
-        Sentence("Of a matrix of derivatives that is computed in full a few entries, or its diagonal, are used:"),
+        Sentence("Of a matrix of derivatives that is computed in full single entries, or the diagonal, are used:"),
         case.takes(case.steps if case.asynchronous else case.steps / StepPart.KERNELS, share=_SAVES),
         [queries.operators()],
         "Compute what is used alone: of the gradient, the derivative in one direction at a time.",
@@ -52,19 +53,63 @@ def claims(case: Case) -> Iterator[Claim]:
     )
 
 
-def _in_file(file: str, lines: Sequence[str]) -> Iterator[SourceLine]:
-    """Lines that make such a matrix, of which a part is used."""
-    for number, text in enumerate(lines, 1):
-        made = _MADE.match(text)
-        if made is None or text.lstrip().startswith("#"):
+def _places(case: Case) -> Iterator[SourceLine]:
+    rows = case.run.rows("lines")
+    ran = {(row["file"], row["line"]) for row in rows if row["hits"] or row["samples"]}
+    for file in sorted(case.code.user_files):
+        with contextlib.suppress(SyntaxError, ValueError, RecursionError):
+            tree = ast.parse("\n".join(case.code.lines(file)))
+            found = ((file, number) for number in sorted(_made_for_a_part(tree)))
+            yield from (place for place in found if not ran or place in ran)
+
+
+def _made_for_a_part(tree: ast.AST) -> Iterator[int]:
+    """Numbers of the lines at which a whole matrix is made of which a part is used."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and _called(node) in _TAKES_PART and node.args and _is_whole(node.args[0]):
+            yield node.lineno
+    for scope in ast.walk(tree):
+        if not isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Module)):
             continue
-        behind = lines[number : number + _FAR]
-        if _USED_AT_ONCE.search(text) or (made["name"] and _is_used_in_part(made["name"], behind)):
-            yield file, number
+        for node in scope.body:
+            if isinstance(node, ast.Assign) and len(node.targets) == 1 and _is_whole(node.value):
+                name = node.targets[0]
+                if isinstance(name, ast.Name) and _is_used_in_part(scope, name.id):
+                    yield node.lineno
 
 
-def _is_used_in_part(name: str, lines: Sequence[str]) -> bool:
-    """Whether all uses of a name are single entries, its trace or its diagonal."""
-    uses = [text for text in lines if re.search(rf"\b{name}\b", text)]
-    part = rf"\b{name}\[\s*\w+\s*(,\s*\w+\s*)*\]|\b(trace|diag|diagonal)\(\s*{name}\s*\)"
-    return bool(uses) and not any(re.search(rf"\b{name}\b", re.sub(part, "", text)) for text in uses)
+def _called(call: ast.Call) -> str:
+    """The last part of the name of what is called; empty where it has none."""
+    function = call.func
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+def _is_whole(value: ast.expr) -> bool:
+    """Whether that is the matrix for one argument, `hessian(f)(x)`, or that of each row of a batch, with `vmap`."""
+    if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Call):
+        return False
+    made = value.func
+    if _called(made) == "vmap" and made.args and isinstance(made.args[0], ast.Call):
+        made = made.args[0]
+    if _called(made) not in _MAKES or any(one.arg in _OTHER_RESULT for one in made.keywords):
+        return False
+    return not any(one.arg == "argnums" and not isinstance(one.value, ast.Constant) for one in made.keywords)
+
+
+def _is_used_in_part(scope: ast.AST, name: str) -> bool:
+    """Whether all uses of a name are entries at fixed places, its trace or its diagonal."""
+    uses = {id(node) for node in ast.walk(scope) if isinstance(node, ast.Name) and node.id == name}
+    stored = {id(node) for node in ast.walk(scope) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    parts = set()
+    for node in ast.walk(scope):
+        if isinstance(node, ast.Subscript) and _has_fixed_places(node.slice):
+            parts.add(id(node.value))
+        elif isinstance(node, ast.Call) and _called(node) in _TAKES_PART and node.args:
+            parts.add(id(node.args[0]))
+    return bool(uses & parts) and uses <= parts | stored
+
+
+def _has_fixed_places(index: ast.expr) -> bool:
+    """Whether two numbers stand there, as in `[0, 0]` and `[:, 0, 0]`."""
+    places = index.elts if isinstance(index, ast.Tuple) else []
+    return sum(isinstance(one, ast.Constant) and isinstance(one.value, int) for one in places) >= _INDICES

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dlprof.analysis.columns import Integers, integers
+from dlprof.analysis.columns import Integers, Truths, integers
 from dlprof.analysis.findings.case import Case
 from dlprof.schema.vocabulary import Loop, SpanKind
 
@@ -29,6 +29,8 @@ _LONG = 2.0
 """Of steps of which only some grow, these take so many times as long as most, at the end."""
 _REGULAR = 0.6
 """Share of them that come equally far apart."""
+_UNLIKE = 1.5
+"""Steps that mostly take no longer than so many times what others take are like them."""
 _FEW = 5
 """Of less no trend is told at all."""
 _RISES_OF_FEW = 0.8
@@ -78,8 +80,9 @@ def of_steps(case: Case) -> Growth | None:
     times, called = integers(table["dur_ns"])[alike], integers(pc.fill_null(table["callbacks_ns"], 0))[alike]
     grown, period = of_times(times), 1
     if grown is None and every == 1:
-        period, offset = _longer_ones(times)
-        grown, called = of_times(times[offset::period]) if period > 1 else None, called[offset::period]
+        some = _longer_ones(times, np.flatnonzero(samples[chosen] == usual))
+        if some is not None:
+            grown, called, period = of_times(times[some]), called[some], round(len(times) / some.sum())
     if grown is None:
         return None
     in_callbacks = min(1.0, _beyond_first(called) / max(1, grown.lost_ns))
@@ -88,17 +91,29 @@ def of_steps(case: Case) -> Growth | None:
     )
 
 
-def _longer_ones(times: Integers) -> tuple[int, int]:
-    """Which of the steps take long at the end: each n-th, from which one on; (1, 0): they do not come regularly."""
+def _longer_ones(times: Integers, numbers: Integers) -> Truths | None:
+    """Each n-th step, where these take longer than the others all along; None: none do, or not regularly.
+
+    Args:
+        times: Of the steps, in order.
+        numbers: Their places among all steps of the loop, as some are left out.
+    """
     if len(times) < _FEWEST:
-        return 1, 0
-    begin = len(times) - len(times) // _PARTS
-    long = begin + np.flatnonzero(times[begin:] > _LONG * np.median(times[begin:]))
-    apart, count = np.unique(np.diff(long), return_counts=True)
-    if not len(apart) or count.max() < _REGULAR * count.sum():
-        return 1, 0
-    period = int(apart[count.argmax()])
-    return period, int(np.bincount(long % period).argmax())
+        return None
+    parts = np.array_split(np.arange(len(times)), _PARTS)
+    last = parts[-1][times[parts[-1]] > _LONG * np.median(times[parts[-1]])]
+    apart, count = np.unique(np.diff(numbers[last]), return_counts=True)
+    if not len(apart) or count.max() < _REGULAR * count.sum() or apart[count.argmax()] < 2:
+        return None
+    phases = numbers % apart[count.argmax()]
+    phase = int(np.bincount(phases[last]).argmax())
+    return phases == phase if all(_is_longest(times[part], phases[part], phase) for part in parts) else None
+
+
+def _is_longest(times: Integers, phases: Integers, phase: int) -> bool:
+    """Whether no other phase has steps that are mostly longer than those of this one, and than usual."""
+    usual = {int(one): float(np.median(times[phases == one])) for one in np.unique(phases)}
+    return max(usual.values()) <= max(usual.get(phase, 0.0), _UNLIKE * float(np.median(times)))
 
 
 def _is_uneven(case: Case, loop: int) -> bool:

@@ -20,11 +20,13 @@ def said(case: Case) -> str | None:
     if told is None or told.settings.get("loss") != _LOSS:
         return None
     columns = max(told.one_hot, default=0)
-    if columns < _LEAST:
+    weights = [size for size, *_ in told.weights.get("sums") or ()]
+    if columns < _LEAST or (weights and weights[-1] != columns):  # the last one is the bias of as many outputs
         return None
     return (
         f"The targets are one-hot arrays of {columns:,} columns, made, copied and gone through in each step: give "
-        "the numbers of the classes, as integers, to sparse_categorical_crossentropy (and its metrics)."
+        "the numbers of the classes, as integers, to sparse_categorical_crossentropy (not where labels are smoothed or "
+        "mixed)."
     )
 
 

@@ -110,7 +110,8 @@ class HloLabels:
 
     def _own_anew(self, instruction: Instruction) -> Label:
         # A fusion bears the name of its last operation, which may be of a layer far behind that of the product in it.
-        of_products = self._majority([one for one in instruction.inside if one[1] in _PRODUCTS])
+        inside = instruction.inside if instruction.opcode == "fusion" else ()
+        of_products = self._majority([one for one in inside if one[1] in _PRODUCTS])
         if of_products is not None:
             return of_products
         label = self._of_path(instruction.op_name, instruction.source_file)

@@ -44,6 +44,7 @@ def test_a_kernel_that_says_nothing_has_nothing(monkeypatch: pytest.MonkeyPatch)
     [
         ("flags\t\t: fpu avx2 avx512f", []),
         ("flags\t\t: avx512_bf16", ["bfloat16"]),
+        ("flags\t\t: avx512f avx512bw avx512vl", ["bfloat16"]),
         ("flags\t\t: amx_bf16 avx512_fp16 amx_fp16", ["float16", "bfloat16"]),
         ("Features\t: fp asimd asimdhp", ["float16"]),
         ("model name\t: no list of instructions", None),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from dlprof.analysis.findings import heavy_weights, one_hot_targets, queries
@@ -17,6 +18,8 @@ _SHARE_OF_STEPS = 0.15
 """Mean values and accuracies take a few hundredths."""
 _SAVES = 0.9
 _THRESHOLDS = r"\bthresholds\s*="
+_ACCURACY = re.compile(r"['\"](categorical_)?acc(uracy)?['\"]|CategoricalAccuracy\(")
+"""A metric that has a counterpart for the numbers of classes, which Keras takes by itself."""
 _WRITTEN = (r"\bmetrics\.[A-Z]\w*\(", r"\b(weighted_)?metrics\s*=")
 """What another line has that asks for them, the likeliest first."""
 
@@ -32,7 +35,8 @@ def look(case: Case) -> Iterator[Claim]:
         return
     listed = case.code.written(_THRESHOLDS)
     line = listed or next((one for pattern in _WRITTEN if (one := case.code.written(pattern))), None)
-    targets = one_hot_targets.said(case)
+    is_accuracy = line is not None and _ACCURACY.search(case.code.source(*line)) is not None
+    targets = one_hot_targets.said(case) if is_accuracy and not listed else None
     how = f"{targets} " if targets else _OF_THRESHOLDS if listed else ""
     yield Claim(
         Sentence(f"What the metrics compute has {100 * share:.0f} % of the steps:"),

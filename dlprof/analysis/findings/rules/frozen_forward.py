@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from itertools import takewhile
+from itertools import groupby, takewhile
 
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
@@ -33,7 +33,8 @@ def look(case: Case) -> Iterator[Claim]:
         return
     before = _before_trained(case)
     alone, share = _only_forward(case, before)
-    is_random = any(name in before for name in case.training.random)
+    seen = {row["layer"] for row in case.run.rows("layers")}
+    is_random = any(name in before or name not in seen for name in case.training.random)
     if not frozen & alone or is_random or share < _LEAST:
         return
     saved = share * (1 - 1 / epochs)
@@ -59,8 +60,9 @@ def look(case: Case) -> Iterator[Claim]:
 
 
 def _before_trained(case: Case) -> set[str]:
-    """Layers in front of the first one that is trained, in the model's order: what is behind that changes with it."""
-    return {row["layer"] for row in takewhile(lambda row: not row["trained"], case.run.rows("layers"))}
+    """Layers in front of the first one of their model that is trained, in its order: what is behind changes with it."""
+    models = groupby(case.run.rows("layers"), lambda row: row["model"])
+    return {row["layer"] for _, rows in models for row in takewhile(lambda row: not row["trained"], rows)}
 
 
 def _only_forward(case: Case, those: set[str]) -> tuple[set[str], float]:

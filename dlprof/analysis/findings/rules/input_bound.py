@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -91,7 +92,7 @@ def look(case: Case) -> Iterator[Claim]:
     needless = item_work.of_rows(case)
     if needless is not None:
         line = case.input.item_line or line
-    targets = one_hot_targets.said(case)
+    targets = one_hot_targets.said(case) if one_hot_targets.are_made_at(case, line) else None
     what = f". {needless.what} at line {line[1]}" if needless and line else ""
     of_batch = f" of {batch}" if batch else ""
     yield Claim(
@@ -138,6 +139,7 @@ def _of_opened(case: Case, opened: OpenedOnce, takes: Mapping[TreePath, int]) ->
 
 _MAPS = r"\.map\("
 _BATCHES = r"\.(padded_)?batch\("
+_DATA_SETS = r"\b\w*Dataset\b|tf\.data\b"
 _ADVICE = "Prepare batches beside the training, once before it, or with operations on whole arrays."
 _BESIDE = (
     "They are prepared beside the training already, on another thread, and take longer than a step: prepare them once "
@@ -257,13 +259,23 @@ def _behind(slowest: _Slowest | None) -> str | None:
 
 
 def _written_map(case: Case) -> SourceLine | None:
-    """Where the source maps a data set of TensorFlow, whose stages were not traced; None: nowhere."""
-    return case.code.written(_MAPS) if case.backend == "tensorflow" else None
+    """Where the source maps a data set of TensorFlow, whose stages were not traced; None: nowhere, or nobody knows.
+
+    The file makes data sets, and no other line of it calls a `map`.
+    """
+    if case.backend != "tensorflow" or case.pair:
+        return None
+    found = list(case.code.places(_MAPS))
+    return found[0] if len(found) == 1 and re.search(_DATA_SETS, "\n".join(case.code.lines(found[0][0]))) else None
 
 
 def _in_batches(case: Case, mapped: SourceLine | None) -> str | None:
-    """The change where what is mapped are rows, for all that the source tells: it makes batches behind that."""
-    if mapped is None or not any(file == mapped[0] and line >= mapped[1] for file, line in case.code.places(_BATCHES)):
+    """The change where what is mapped are rows, for all that the source tells: it makes batches behind that alone."""
+    if mapped is None:
+        return None
+    text = "\n".join(case.code.lines(mapped[0]))
+    made = re.search(_BATCHES, text)
+    if made is None or made.start() < re.search(_MAPS, text).start():  # type: ignore[union-attr]  # it was found there
         return None
     return (
         f".batch(...) in front of .map(...) at line {mapped[1]}, whose function then takes whole batches "

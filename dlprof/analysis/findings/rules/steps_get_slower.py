@@ -60,7 +60,7 @@ def look(case: Case) -> Iterator[Claim]:
 
 
 def _line(case: Case, grown: Growth, path: TreePath) -> SourceLine | None:
-    """Where the growth is: in callbacks, in Python of what runs in some of the steps alone, or anywhere."""
+    """Where the growth may be: in callbacks; of some steps alone, in Python of the script's own; or anywhere."""
     if path == Tree.FIT_CALLBACKS:
         return case.code.hottest_line([path], case.code.is_called_back)
     some = grown.period > 1

@@ -72,9 +72,9 @@ class Log(object):
         layers = engine.trained_layers(optimizer, frames) or []
         model = {"layers": layers, "models": [], "optimizer": {"name": name, "class": name}}
         training = {"threads": known.threads(self._probe.engines), "flags": known.flags(self._probe.engines)}
-        policy = known.settings_of_keras()["policy"]
-        if policy:
-            training["policy"] = policy
+        keras = known.settings_of_keras()
+        if keras["policy"] != keras["floatx"]:  # it was set; a Keras that is only loaded has nothing to say
+            training["policy"] = keras["policy"]
         weights = engine.trained_weights(optimizer)
         if weights:
             training["weights"] = weights

@@ -42,7 +42,8 @@ def test_a_line_that_can_be_changed_is_a_diff(tmp_path: Path) -> None:
     [
         ("set_global_policy('mixed_bfloat16')", "set_global_policy('float32')"),
         ("net = Net().half()", "net = Net().float()"),
-        ("net.cast('float16')", "net.cast('float32')"),
+        ("with autocast():", "with autocast(enabled=False):"),
+        ("with autocast('cpu', enabled=args.amp):", "with autocast('cpu', enabled=False):"),
         ("with torch.autocast('cpu', dtype=kind):", "with torch.autocast('cpu', dtype=kind, enabled=False):"),
     ],
 )

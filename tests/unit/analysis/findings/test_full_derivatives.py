@@ -23,8 +23,9 @@ def found(folder: Path, source: str, backend: str = "torch") -> list[Finding]:
     "source",
     [
         "h = torch.func.hessian(net)(x)\nloss = h[0, 0] + h[1, 1]\n",
-        "h = jax.hessian(u, argnums=1)(params, z)\nreturn jnp.trace(h)\n",
-        "return jnp.diag(jax.jacfwd(f)(x))\n",
+        "h = jax.hessian(u, argnums=1)(params, z)\nloss = jnp.trace(h)\n",
+        "h = jax.vmap(jax.hessian(u))(z)\nloss = h[:, 0, 0] + h[:, 1, 1]\n",
+        "loss = jnp.diag(jax.jacfwd(f)(x))\n",
     ],
 )
 def test_a_matrix_of_which_entries_or_the_diagonal_are_used_is_asked_about(source: str, tmp_path: Path) -> None:
@@ -40,13 +41,27 @@ def test_a_matrix_of_which_entries_or_the_diagonal_are_used_is_asked_about(sourc
     [
         "h = torch.func.hessian(net)(x)\nloss = (h @ v).sum()\n",
         "h = torch.func.hessian(net)(x)\nloss = h[0, 0] + h.sum()\n",
-        "# h = torch.func.hessian(net)(x)\n# loss = h[0, 0]\n",
+        "h = jax.hessian(u)(z)\nfor i in r:\n    for j in r:\n        total += h[i, j]\n",
+        "j = jax.jacrev(f, argnums=(0, 1))(a, b)\nloss = a @ j[0]\n",
+        "h = jax.vmap(jax.hessian(f))(x)\nloss = solve(h[0], g)\n",
+        "fs = [jax.hessian(f) for f in many]\nloss = fs[0](x)[0, 0]\n",
+        "'''\nh = torch.func.hessian(net)(x)\nloss = h[0, 0]\n'''\n",
         "h = torch.func.hessian(net)(x)\n",
+        "h = torch.func.hessian(net)(x\n",
     ],
 )
-def test_a_matrix_that_is_used_as_a_whole_or_not_at_all_is_none(source: str, tmp_path: Path) -> None:
-    """A product, a sum besides an entry, a comment, and what nothing behind it reads."""
+def test_a_matrix_that_may_be_used_as_a_whole_is_none(source: str, tmp_path: Path) -> None:
+    """Products, sums, all entries in turn, blocks, lists of functions; and a text, what nobody uses, and no Python."""
     assert found(tmp_path / "r", source) == []
+
+
+def test_a_line_that_did_not_run_is_none(tmp_path: Path) -> None:
+    """A function that is there and is not called."""
+    row = {"file": "train.py", "function": "f", "first_line": 1, "line": 9, "hits": 5, "time_ns": 0, "source": "x"}
+    run = Planted(quiet(lines=[row]), on("torch")).run(tmp_path / "r")
+    keep_source(run, "h = torch.func.hessian(net)(x)\nloss = h[0, 0]\n")
+
+    assert not [one for one in diagnose.diagnose(run).findings if "derivatives" in one.claim]
 
 
 def test_engines_that_have_another_way_are_not_told(tmp_path: Path) -> None:

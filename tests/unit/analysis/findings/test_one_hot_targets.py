@@ -25,9 +25,10 @@ from tests.unit.analysis.findings.cases import (
 from tests.unit.runs import S
 
 
-def wide(columns: list[int], loss: str) -> dict[str, Any]:
+def wide(columns: list[int], loss: str, outputs: int = 6000) -> dict[str, Any]:
     """The span of a training that is given arrays of such widths."""
-    span = runs.fit_span(training={"loss": loss})
+    weights = {"count": 192_000, "dtype": "float32", "sums": [[186_000, 1.0, 2.0], [outputs, 0.0, 0.0]]}
+    span = runs.fit_span(training={"loss": loss, "weights": weights})
     return {**span, "detail": json.dumps({**json.loads(span["detail"]), "one_hot": columns})}
 
 
@@ -64,3 +65,10 @@ def test_new_memory_of_the_line_that_makes_them_is_theirs(source: str, are_named
 
     assert ("one-hot arrays of 6,000 columns" in finding.next_step) is are_named
     assert (finding.fix == one_hot_targets.FIX) is are_named
+
+
+def test_wide_arrays_that_the_model_has_no_outputs_for_are_inputs(tmp_path: Path) -> None:
+    """Words as one-hot rows, of which one of ten classes is told."""
+    spans = [wide([6000], "categorical_crossentropy", outputs=10)]
+
+    assert one_hot_targets.said(Case(runs.trained(tmp_path / "r", None, **quiet(spans=spans)))) is None

@@ -256,11 +256,11 @@ def test_what_is_made_on_another_thread_is_not_to_be_put_beside_the_training(
     ("source", "line", "change"),
     [
         (
-            "data = read()\ndata = data.map(parse)\ndata = data.batch(32)\n",
+            "data = tf.data.TextLineDataset(path)\ndata = data.map(parse)\ndata = data.batch(32)\n",
             2,
             ".batch(...) in front of .map(...) at line 2",
         ),
-        ("data = read().batch(32)\ndata = data.map(parse)\n", 2, "num_parallel_calls"),
+        ("data = tf.data.TextLineDataset(path).batch(32)\ndata = data.map(parse)\n", 2, "num_parallel_calls"),
     ],
 )
 def test_a_data_set_whose_stages_were_not_traced_is_told_by_what_is_written(
@@ -275,3 +275,16 @@ def test_a_data_set_whose_stages_were_not_traced_is_told_by_what_is_written(
 
     assert finding.line == line
     assert change in str(finding.fix)
+
+
+@pytest.mark.parametrize(
+    "source", ["words = frame['y'].map(names)\n", "data = tf.data.Dataset.range(9).map(f)\nother = data.map(g)\n"]
+)
+def test_a_map_that_may_be_another_is_not_blamed(source: str, tmp_path: Path) -> None:
+    """Of a table of pandas, or one of several."""
+    waits = {"op": "IteratorGetNext", "kind": "input", "category": None, "layer": None, "direction": None, "ms": 12}
+    tables = waiting_for_input(**runs.window([waits, {**KERNELS[0], "ms": 8}]))
+    run = runs.trained(tmp_path / "r", on("tensorflow", input_inside_step=True), **tables)
+    keep_source(run, source)
+
+    assert pick(diagnose.diagnose(run), "input-bound").line is None

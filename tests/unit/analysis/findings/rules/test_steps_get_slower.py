@@ -112,3 +112,15 @@ def test_steps_that_are_longer_at_odd_times_tell_no_growth(tmp_path: Path) -> No
 
     assert "steps-get-slower" not in slugs(diagnosed(tmp_path / "a", **quiet(steps=odd)))
     assert "steps-get-slower" not in slugs(diagnosed(tmp_path / "b", **quiet(steps=even)))
+
+
+@pytest.mark.parametrize("partial", [{99}, {79, 159}, {33, 66, 132}])
+def test_a_smaller_batch_in_between_shifts_nothing(partial: set[int], tmp_path: Path) -> None:
+    """It is not compared, but counts: each fifth step takes 60 ms from the first on, and none grows."""
+    rows = some_grow(by_ms=0)
+    for row in rows[4::5]:
+        row["dur_ns"] = 60 * MS
+    for at in partial:
+        rows[at]["samples"] = 7
+
+    assert "steps-get-slower" not in slugs(diagnosed(tmp_path / "r", **quiet(steps=rows)))
