@@ -21,7 +21,7 @@ _TITLE = Title("Derivatives were computed that are not used", "derivatives that 
 _MAKES = frozenset({"hessian", "jacfwd", "jacrev"})
 """Functions of JAX and torch.func that give a function of all derivatives."""
 _TAKES_PART = frozenset({"trace", "diag", "diagonal"})
-_OTHER_RESULT = frozenset({"has_aux"})
+_ONE = ast.Constant(0)
 _INDICES = 2
 _SAVES = 0.6
 _OF_KERNELS = 0.3
@@ -91,9 +91,8 @@ def _is_whole(value: ast.expr) -> bool:
     made = value.func
     if _called(made) == "vmap" and made.args and isinstance(made.args[0], ast.Call):
         made = made.args[0]
-    if _called(made) not in _MAKES or any(one.arg in _OTHER_RESULT for one in made.keywords):
-        return False
-    return not any(one.arg == "argnums" and not isinstance(one.value, ast.Constant) for one in made.keywords)
+    told = {one.arg: one.value for one in made.keywords}
+    return _called(made) in _MAKES and "has_aux" not in told and isinstance(told.get("argnums", _ONE), ast.Constant)
 
 
 def _is_used_in_part(scope: ast.AST, name: str) -> bool:

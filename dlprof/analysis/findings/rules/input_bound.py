@@ -137,7 +137,7 @@ def _of_opened(case: Case, opened: OpenedOnce, takes: Mapping[TreePath, int]) ->
     )
 
 
-_MAPS = r"\.map\("
+_MAP = ".map("
 _BATCHES = r"\.(padded_)?batch\("
 _DATA_SETS = r"\b\w*Dataset\b|tf\.data\b"
 _ADVICE = "Prepare batches beside the training, once before it, or with operations on whole arrays."
@@ -265,7 +265,7 @@ def _written_map(case: Case) -> SourceLine | None:
     """
     if case.backend != "tensorflow" or case.pair:
         return None
-    found = list(case.code.places(_MAPS))
+    found = list(case.code.places(re.escape(_MAP)))
     return found[0] if len(found) == 1 and re.search(_DATA_SETS, "\n".join(case.code.lines(found[0][0]))) else None
 
 
@@ -275,7 +275,7 @@ def _in_batches(case: Case, mapped: SourceLine | None) -> str | None:
         return None
     text = "\n".join(case.code.lines(mapped[0]))
     made = re.search(_BATCHES, text)
-    if made is None or made.start() < re.search(_MAPS, text).start():  # type: ignore[union-attr]  # it was found there
+    if made is None or made.start() < text.index(_MAP):
         return None
     return (
         f".batch(...) in front of .map(...) at line {mapped[1]}, whose function then takes whole batches "
