@@ -21,10 +21,10 @@ def around(texts: Sequence[str]) -> dict[int, int]:
 
 
 def parsed(texts: Sequence[str]) -> ast.Module | None:
-    """The lines of a file as Python reads them; None: they are no Python."""
+    """The lines of a file as Python reads them; None: they are no Python, or nested deeper than it reads."""
     try:
         return ast.parse("\n".join(texts))
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
 

@@ -7,9 +7,9 @@ it has remains a question.
 from __future__ import annotations
 
 import ast
-import contextlib
 from collections.abc import Iterator
 
+from dlprof.analysis import source_loops
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine, Support
@@ -57,10 +57,9 @@ def _places(case: Case) -> Iterator[SourceLine]:
     rows = case.run.rows("lines")
     ran = {(row["file"], row["line"]) for row in rows if row["hits"] or row["samples"]}
     for file in sorted(case.code.user_files):
-        with contextlib.suppress(SyntaxError, ValueError, RecursionError):
-            tree = ast.parse("\n".join(case.code.lines(file)))
-            found = ((file, number) for number in sorted(_made_for_a_part(tree)))
-            yield from (place for place in found if not ran or place in ran)
+        tree = source_loops.parsed(case.code.lines(file))
+        found = ((file, number) for number in sorted(_made_for_a_part(tree) if tree else ()))
+        yield from (place for place in found if not ran or place in ran)
 
 
 def _made_for_a_part(tree: ast.AST) -> Iterator[int]:

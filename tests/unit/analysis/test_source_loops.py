@@ -65,3 +65,8 @@ def test_rows_sums_and_lists_are_no_recurrence(body: list[str]) -> None:
 def test_where_no_loop_begins_there_is_no_recurrence() -> None:
     """A line in one."""
     assert not source_loops.is_recurrence(["for t in x:", "    h = cell(h)"], 2)
+
+
+def test_what_is_nested_too_deep_is_no_python_for_us() -> None:
+    """A file of a stranger's run: the parser gives up, and no rule trips over it."""
+    assert source_loops.parsed(["x = " + "(" * 5000 + "1" + ")" * 5000]) is None
