@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+_CORES = Path("/proc/cpuinfo")
 _HALF_FLOATS = {
     "float16": ("avx512_fp16", "amx_fp16", "asimdhp"),
     "bfloat16": ("avx512_bf16", "amx_bf16", "bf16", "avx512bw"),
@@ -37,9 +38,10 @@ def _features() -> frozenset[str] | None:
 
 
 def _told(what: str) -> str | None:
-    """What the kernel says of the first core; None: nothing."""
+    """What the kernel says of the first core, which is all that is read; None: nothing."""
     try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        with _CORES.open(encoding="utf-8") as lines:
+            pairs = (line.partition(":") for line in lines)
+            return next((told.strip() for key, _, told in pairs if key.strip() == what), None)
     except OSError:
         return None
-    return next((line.partition(":")[2].strip() for line in lines if line.partition(":")[0].strip() == what), None)

@@ -21,9 +21,11 @@ _TITLE = Title("Derivatives were computed that are not used", "derivatives that 
 _MAKES = frozenset({"hessian", "jacfwd", "jacrev"})
 """Functions of JAX and torch.func that give a function of all derivatives."""
 _TAKES_PART = frozenset({"trace", "diag", "diagonal"})
-_ONE = ast.Constant(0)
+_FIRST = ast.Constant(0)
+"""The argument that is taken where none is named."""
 _INDICES = 2
 _SAVES = 0.6
+"""Of the kernels, at a guess: a row or two of a matrix of a few."""
 _OF_KERNELS = 0.3
 """Share of the steps that kernels have at least."""
 _HOW = {
@@ -37,8 +39,8 @@ def claims(case: Case) -> Iterator[Claim]:
     if case.steps is None or case.engine.name not in _HOW:
         return
     kernels = sum(kernel.ns for kernel in case.tree.layers)
-    place = next(_places(case), None)
-    if place is None or kernels < _OF_KERNELS * max(1, case.own(Tree.FIT_STEPS)):
+    place = next(_places(case), None) if kernels >= _OF_KERNELS * max(1, case.own(Tree.FIT_STEPS)) else None
+    if place is None:
         return
     yield Claim(
         Sentence("Of a matrix of derivatives that is computed in full single entries, or the diagonal, are used:"),
@@ -91,7 +93,7 @@ def _is_whole(value: ast.expr) -> bool:
     if _called(made) == "vmap" and made.args and isinstance(made.args[0], ast.Call):
         made = made.args[0]
     told = {one.arg: one.value for one in made.keywords}
-    return _called(made) in _MAKES and "has_aux" not in told and isinstance(told.get("argnums", _ONE), ast.Constant)
+    return _called(made) in _MAKES and "has_aux" not in told and isinstance(told.get("argnums", _FIRST), ast.Constant)
 
 
 def _is_used_in_part(scope: ast.AST, name: str) -> bool:

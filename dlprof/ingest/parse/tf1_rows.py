@@ -97,14 +97,13 @@ class Tf1Rows:
     def _kind(self, event: Event) -> EventKind | None:
         """What an event is; None: others tell it."""
         row = self._rows.get(event.pid)
-        on_host = EventKind.INPUT if _NEXT_BATCH.match(str(event.name)) else EventKind.OPERATOR
         if row is None:
-            return on_host if self._names.get(event.pid) == _HOST and not self._has_devices else None
+            return _of_host(event) if self._names.get(event.pid) == _HOST and not self._has_devices else None
         if row.part == _MEMCPY or (row.part == _ALL and self._has_streams):
             return None
         if row.part is None:
             # On a GPU's own row are the calls that launch: work of the host.
-            return on_host if row.device_type == "CPU" else EventKind.RUNTIME
+            return _of_host(event) if row.device_type == "CPU" else EventKind.RUNTIME
         execution = _execution(event)
         is_copy = execution in self._copies and execution not in self._in_streams
         copied = is_copy or str(event.name).startswith("MEMCPY")
@@ -127,6 +126,10 @@ class Tf1Rows:
             device,
             scope=self._trace.scopes.number(NodePath(f"{node}:{name}")),
         )
+
+
+def _of_host(event: Event) -> EventKind:
+    return EventKind.INPUT if _NEXT_BATCH.match(str(event.name)) else EventKind.OPERATOR
 
 
 def _parsed(name: str) -> _Row | None:

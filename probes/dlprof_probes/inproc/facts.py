@@ -16,6 +16,7 @@ _VALUES_AT_MOST = 2 << 20
 """Weights are summed up to so many values: reading those of a large model would take time."""
 _ROWS = 16
 """Rows of the data whose mean is taken."""
+_STATE = "keras.src.backend.common.global_state"
 _RENAMED = {"lr": "learning_rate"}
 
 
@@ -71,17 +72,27 @@ def settings_of_keras():
     """Types and layout of layers that are told none; None each: no Keras is loaded that has it."""
     keras = sys.modules.get("keras") or sys.modules.get("tf_keras")
     backend = getattr(keras, "backend", None) or getattr(keras, "config", None)
+    floatx = quiet(lambda: str(backend.floatx()))
     return {
-        "floatx": quiet(lambda: str(backend.floatx())),
+        "floatx": floatx,
         "layout": quiet(lambda: str(backend.image_data_format())),
-        "policy": quiet(lambda: str(_policy(keras).name)),
+        "policy": quiet(lambda: _policy(keras, floatx)),
     }
 
 
-def _policy(keras):
+def _policy(keras, floatx):
+    """Name of the types of layers that are told none.
+
+    To ask Keras 3 for it sets it: a floatx that the script sets afterwards would change no layer. So its state is
+    looked at, and where nothing is set, layers have `floatx`.
+    """
+    state = sys.modules.get(_STATE)
+    if state is not None:
+        policy = state.get_global_attribute("dtype_policy")
+        return floatx if policy is None else str(policy.name)
     if hasattr(keras, "config"):
-        return keras.config.dtype_policy()
-    return keras.mixed_precision.global_policy()  # Keras 2 from 2.4 on
+        return str(keras.config.dtype_policy().name)
+    return str(keras.mixed_precision.global_policy().name)  # Keras 2 from 2.4 on
 
 
 def _name(value):

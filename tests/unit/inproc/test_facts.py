@@ -192,3 +192,20 @@ def test_of_a_keras_that_is_not_loaded_no_setting_is_known(monkeypatch: pytest.M
         monkeypatch.delitem(sys.modules, name, raising=False)
 
     assert facts.settings_of_keras() == {"floatx": None, "layout": None, "policy": None}
+
+
+@pytest.mark.parametrize(("policy", "told"), [(None, "float32"), ("mixed_float16", "mixed_float16")])
+def test_to_read_the_policy_of_keras_3_sets_none(
+    policy: str | None, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To ask for it would: a floatx that the script sets afterwards changed nothing then."""
+
+    def asked() -> None:
+        raise AssertionError("Keras was asked")
+
+    state = {"dtype_policy": SimpleNamespace(name=policy)} if policy else {}
+    config = SimpleNamespace(floatx=lambda: "float32", image_data_format=lambda: "channels_last", dtype_policy=asked)
+    monkeypatch.setitem(sys.modules, "keras", SimpleNamespace(config=config))
+    monkeypatch.setitem(sys.modules, facts._STATE, SimpleNamespace(get_global_attribute=state.get))
+
+    assert facts.settings_of_keras()["policy"] == told

@@ -12,9 +12,15 @@ TEXT = "processor\t: 0\nmodel name\t: Some CPU @ 2.0GHz\nflags\t\t: fpu avx2 avx
 
 
 @pytest.fixture
-def kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+def kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A kernel that says this."""
-    monkeypatch.setattr(Path, "read_text", lambda *_args, **_options: TEXT)
+    told(monkeypatch, tmp_path, TEXT)
+
+
+def told(monkeypatch: pytest.MonkeyPatch, folder: Path, text: str) -> None:
+    """Have the kernel say so."""
+    (folder / "cpuinfo").write_text(text)
+    monkeypatch.setattr(processor, "_CORES", folder / "cpuinfo")
 
 
 def test_its_name_is_that_of_the_first_core(kernel: None) -> None:
@@ -28,13 +34,9 @@ def test_sets_of_instructions_are_whole_words(kernel: None, feature: str, there:
     assert processor.has(feature) is there
 
 
-def test_a_kernel_that_says_nothing_has_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_kernel_that_says_nothing_has_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Another system."""
-
-    def missing(*_args: object, **_options: object) -> str:
-        raise FileNotFoundError
-
-    monkeypatch.setattr(Path, "read_text", missing)
+    monkeypatch.setattr(processor, "_CORES", tmp_path / "absent")
 
     assert not processor.has("avx512f")
 
@@ -51,9 +53,9 @@ def test_a_kernel_that_says_nothing_has_nothing(monkeypatch: pytest.MonkeyPatch)
     ],
 )
 def test_floats_of_16_bits_that_it_computes_with(
-    line: str, floats: list[str] | None, monkeypatch: pytest.MonkeyPatch
+    line: str, floats: list[str] | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """By its sets of instructions, which ARM calls features; where none are told it is not known."""
-    monkeypatch.setattr(Path, "read_text", lambda *_args, **_options: line + "\n")
+    told(monkeypatch, tmp_path, line + "\n")
 
     assert processor.half_floats() == floats

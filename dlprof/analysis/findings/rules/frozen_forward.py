@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby, takewhile
+from typing import Any
 
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
@@ -24,16 +25,15 @@ def look(case: Case) -> Iterator[Claim]:
     """Forward kernels of layers that have none on the way back, where some of these have weights that stay."""
     if case.pair:
         raise Abstain("of two runs frozen layers are not compared")
-    weighty = {row["layer"]: bool(row["trained"]) for row in case.run.rows("layers") if row["weights"]}
-    frozen = {layer for layer, is_trained in weighty.items() if not is_trained}
+    layers = case.run.rows("layers")
+    frozen = {row["layer"] for row in layers if row["weights"] and not row["trained"]}
     epochs = max(Counter(row["loop_id"] for row in case.run.rows("epochs")).values(), default=0)
     if not frozen or case.training is None:
         raise Abstain("no model told of layers that are not trained")
     if epochs < 2:
         return
-    before = _before_trained(case)
+    before, seen = _before_trained(layers), {row["layer"] for row in layers}
     alone, share = _only_forward(case, before)
-    seen = {row["layer"] for row in case.run.rows("layers")}
     is_random = any(name in before or name not in seen for name in case.training.random)
     if not frozen & alone or is_random or share < _LEAST:
         return
@@ -59,9 +59,9 @@ def look(case: Case) -> Iterator[Claim]:
     )
 
 
-def _before_trained(case: Case) -> set[str]:
+def _before_trained(layers: Sequence[Mapping[str, Any]]) -> set[str]:
     """Layers in front of the first one of their model that is trained, in its order: what is behind changes with it."""
-    models = groupby(case.run.rows("layers"), lambda row: row["model"])
+    models = groupby(layers, lambda row: row["model"])
     return {row["layer"] for _, rows in models for row in takewhile(lambda row: not row["trained"], rows)}
 
 

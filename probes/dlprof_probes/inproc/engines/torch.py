@@ -216,7 +216,7 @@ class Torch(Engine):
         return torch_models.layers(self._models)
 
     def after_training(self):
-        """Gradients that nobody used, and the floats that backward passes began with."""
+        """Gradients that nobody used, and the types of floats that were kept for the way back."""
         return {"unused_gradients": self.unused.facts(), "saved_floats": dict(self._kept.floats) or None}
 
     def memory_of(self, optimizer, frames):

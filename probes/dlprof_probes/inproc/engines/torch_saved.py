@@ -5,6 +5,7 @@ What that takes is our own time, and what the wrapper takes in each later pass i
 """
 
 from dlprof_probes import wire
+from dlprof_probes.inproc import layer_shapes
 from dlprof_probes.inproc.clock import now
 
 _LOOKED_AT = 3
@@ -66,7 +67,7 @@ class SavedTensors(object):
         held = self._of([getattr(one, "grad_fn", None) for one in roots])
         if held is not None and sum(held.values()) >= (self.bytes or 0):
             self.bytes = sum(held.values())
-            self.floats = {str(kind)[len("torch.") :]: size for kind, size in held.items() if kind.is_floating_point}
+            self.floats = {layer_shapes.text(kind): size for kind, size in held.items() if kind.is_floating_point}
         self._probe.recorder.complete(wire.SpanKind.DLPROF, "look at saved tensors", start, now())
 
     def _of(self, waiting):

@@ -73,7 +73,7 @@ class Log(object):
         model = {"layers": layers, "models": [], "optimizer": {"name": name, "class": name}}
         training = {"threads": known.threads(self._probe.engines), "flags": known.flags(self._probe.engines)}
         keras = known.settings_of_keras()
-        if keras["policy"] != keras["floatx"]:  # it was set; a Keras that is only loaded has nothing to say
+        if keras["policy"] not in (None, keras["floatx"]):  # it was set; a Keras that is only loaded has nothing to say
             training["policy"] = keras["policy"]
         weights = engine.trained_weights(optimizer)
         if weights:
