@@ -35,8 +35,8 @@ class Planted:
     against: Planted | None = None
 
     def run(self, path: Path) -> Run:
-        """Written, and opened."""
-        return runs.trained(path, self.told, **self.tables)
+        """Its run, in memory."""
+        return runs.held(path, self.told, **{**runs.training(), **self.tables})
 
     def diagnosis(self, path: Path) -> Diagnosis:
         """What the rules say of it."""
@@ -51,7 +51,7 @@ class Planted:
 
 def diagnosed(path: Path, told: dict[str, Any] | None = None, **tables: Any) -> Diagnosis:
     """The diagnosis of a run of 10 s."""
-    return diagnose.diagnose(runs.trained(path, told, **tables))
+    return diagnose.diagnose(runs.held(path, told, **{**runs.training(), **tables}))
 
 
 def compared(slow: Planted, fast: Planted, path: Path) -> Comparison:
