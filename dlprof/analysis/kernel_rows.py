@@ -19,6 +19,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "layer": ("layer", "direction", "op", "category"),
     "category": ("category",),
     "direction": ("direction",),
+    "line": ("file", "line"),
     "device": (),
     "step": ("step",),
 }
@@ -100,7 +101,7 @@ class Ops:
         size = max(ops["op_id"].to_pylist(), default=-1) + 1
         self.columns: dict[str, list[Any]] = {}
         place = ops["op_id"].to_pylist()
-        for name in ("kind", "name", "op", "category", "layer", "direction", "flops", "bytes"):
+        for name in ("kind", "name", "op", "category", "layer", "direction", "flops", "bytes", "file", "line"):
             column: list[Any] = [None] * size
             for number, value in zip(place, ops[name].to_pylist(), strict=True):
                 column[number] = value

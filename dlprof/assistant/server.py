@@ -89,7 +89,7 @@ def lines(run: Run = "last", most: Most = 20) -> dict[str, Any]:
 
 def kernels(
     run: Run = "last",
-    by: Annotated[str, Field(description="kernel, op, layer, category, direction, device or step")] = "layer",
+    by: Annotated[str, Field(description="kernel, op, layer, line, category, direction, device or step")] = "layer",
     most: Most = 20,
 ) -> dict[str, Any]:
     """Sum the kernels of the traced steps by layer, operator and so on, those with most time first."""

@@ -17,13 +17,14 @@ EXAMPLES = """\
 examples:
   dlprof kernels last
   dlprof kernels last --by layer
+  dlprof kernels last --by line        lines of the script that made what runs (JAX says so of compiled functions)
   dlprof kernels last --by op --phase fit.steps --top 0
   dlprof kernels last --by category --json
   dlprof kernels last --roofline       work of each layer, and how near its kernels come to what the machine can do
 
 "on" says where it ran: `cpu` is an operator on the host, `gpu:0` a kernel on a device, `gpu:0 copy` a copy.
 By kernel and op, "total" contains what runs inside; otherwise the rows sum to the time of all kernels."""
-BY = ("kernel", "op", "layer", "category", "direction", "device", "step")
+BY = ("kernel", "op", "layer", "line", "category", "direction", "device", "step")
 
 
 @dataclass(frozen=True)

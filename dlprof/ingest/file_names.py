@@ -53,7 +53,7 @@ class FileNames:
             match = pattern.match(path)
             if match:
                 return prefix + path[match.end() :].replace(os.sep, "/")
-        if path.startswith(self.script_folder + os.sep):
+        if self.script_folder and path.startswith(self.script_folder + os.sep):
             return path[len(self.script_folder) + 1 :].replace(os.sep, "/")
         home = str(Path.home())
         return "~" + path[len(home) :] if path.startswith(home + os.sep) else path

@@ -7,8 +7,8 @@ import pyarrow as pa
 TEXT, COUNT, NS, REAL = pa.string(), pa.int64(), pa.int64(), pa.float64()
 
 KERNELS = {
-    **dict.fromkeys(("layer", "direction", "op", "category", "name", "kind", "device"), TEXT),
-    **dict.fromkeys(("step", "count"), COUNT),
+    **dict.fromkeys(("file", "layer", "direction", "op", "category", "name", "kind", "device"), TEXT),
+    **dict.fromkeys(("step", "line", "count"), COUNT),
     **dict.fromkeys(("total_ns", "self_ns", "union_ns", "mean_ns", "p95_ns"), NS),
     **dict.fromkeys(("share", "share_of_step"), REAL),
     "launch_delay_ns": NS,

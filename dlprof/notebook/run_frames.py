@@ -73,7 +73,7 @@ class RunFrames:
         """Kernels, operators and copies, summed as by `dlprof kernels`; those with most time of their own first.
 
         Args:
-            by: kernel, op, layer, category, direction, device or step.
+            by: kernel, op, layer, line, category, direction, device or step.
             phase: Only those that began in this phase (`fit`, `fit.steps`, `evaluate`).
             unit: Of times.
 

@@ -57,7 +57,7 @@ def add(run: Workspace) -> None:
 
         pipelines = datasets.graphs(run.stream.datasets, run.process.origin_ns, run.names) if run.stream else ()
         asynchronous = run.manifest.backend.asynchronous_dispatch
-        windows = Windows(run.process, _Tables(run.tables), run.manifest.clock, pipelines, asynchronous)
+        windows = Windows(run.process, _Tables(run.tables), run.manifest.clock, pipelines, run.names, asynchronous)
         for path in sorted(folder.glob("window-[0-9][0-9][0-9].json")):
             run.read(path, windows.add)
         # Sums that an engine's own profiler keeps, and what tools around the process saw.

@@ -9,7 +9,7 @@ from dlprof.analysis.kernels import Kernels, Row
 from dlprof.analysis.roofline import LayerRate, Roofline
 
 SCHEMA = "dlprof.kernels/1"
-KEYS = ("step", "layer", "direction", "op", "category", "name", "kind", "device")
+KEYS = ("step", "file", "line", "layer", "direction", "op", "category", "name", "kind", "device")
 """What rows are told apart by; which of them a row has depends on what is summed by."""
 Text = str | None | UnsetType
 
@@ -18,6 +18,10 @@ class KernelReport(Struct, frozen=True, kw_only=True):
     """A group of executions; a key that the grouping does not have is not there."""
 
     step: int | UnsetType | None = UNSET
+    file: Text = UNSET
+    """The file of the innermost line of the user's that made the operation; None: its engine does not say. Programs of
+    JAX do, compiled or not."""
+    line: int | UnsetType | None = UNSET
     layer: Text = UNSET
     direction: Text = UNSET
     op: Text = UNSET

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TextIO
 
 from rich.table import Table
@@ -19,16 +19,19 @@ _WIDE = 130
 """Columns from which on all figures are shown; also where there is no terminal to be narrow."""
 _ON = "on"
 """The column that says on which device a row ran, and whether it is a copy."""
-_LAST = {"kernel": "name", "layer": "op", "op": "op", "device": "kind"}
+_PLACE, _SOURCE = "made by", "source"
+"""Of rows by line: where it is, and its text."""
+_LAST = {"kernel": "name", "layer": "op", "op": "op", "line": _SOURCE, "device": "kind"}
 """The key that stands last, because it may be long; where it is not given, the grouping's own."""
 _KEYS = {
     "kernel": ("layer", "direction", "category", _ON),
     "layer": ("layer", "direction", _ON),
     "op": ("category", _ON),
+    "line": (_PLACE, _ON),
     "device": ("device",),
 }
 """The other keys."""
-_MISSING = {"layer": "(no layer)", "step": "(no step)", "op": "(no operator)"}
+_MISSING = {"layer": "(no layer)", _PLACE: "(no line)", _SOURCE: "", "step": "(no step)", "op": "(no operator)"}
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,8 @@ def print_table(run: Run, kernels: Kernels, by: str, *, top: int, file: TextIO, 
         console.print(Text(f"{run.name} has no kernels: {_why_none(run)}"))
         return
     rows = kernels.rows[: top or None]
+    if by == "line":
+        rows = _placed(run, rows)
     table = _table(rows, kernels, by, wide=console.width >= _WIDE)
     if not console.whole:
         keep_widths(table, console.width, last_at_least=20)
@@ -75,7 +80,21 @@ def print_table(run: Run, kernels: Kernels, by: str, *, top: int, file: TextIO, 
     rest = kernels.rows[len(rows) :]
     if rest:
         console.print(Text(f"... {len(rest)} more rows, {_times(rest)}; --top 0 for all", "dim"))
-    console.print(Text(_foot(kernels), style="dim"))
+    console.print(Text(_foot(kernels, by), style="dim"))
+
+
+def _placed(run: Run, rows: Sequence[Row]) -> list[Row]:
+    """Rows by line, with its place and its text."""
+    texts = {row.keys["file"]: run.folder.source_lines(row.keys["file"]) for row in rows if row.keys["file"]}
+    return [replace(row, keys={**row.keys, **_place(row, texts)}) for row in rows]
+
+
+def _place(row: Row, texts: Mapping[str, Sequence[str]]) -> dict[str, str | None]:
+    file, line = row.keys["file"], row.keys["line"]
+    if file is None:
+        return {_PLACE: None, _SOURCE: None}
+    known = texts[file][line - 1 : line] if line > 0 else ()
+    return {_PLACE: f"{file}:{line}", _SOURCE: known[0].strip() if known else None}
 
 
 def _times(rows: Sequence[Row]) -> str:
@@ -86,12 +105,9 @@ def _times(rows: Sequence[Row]) -> str:
     return duration(host + devices)
 
 
-def _foot(kernels: Kernels) -> str:
-    share = percent(kernels.unattributed_ns, kernels.all_ns)
+def _foot(kernels: Kernels, by: str) -> str:
     where = " on devices" if kernels.all_of == OF_DEVICES else ""
-    text = (
-        f"{duration(kernels.all_ns)} in all{where}; {duration(kernels.unattributed_ns)} ({share} %) belong to no layer"
-    )
+    text = f"{duration(kernels.all_ns)} in all{where}; {_of_none(kernels, by)}"
     if where and kernels.host_ns:
         text += f"; operators on the host took {duration(kernels.host_ns)}, of which their % are"
     if kernels.aggregated:
@@ -99,6 +115,17 @@ def _foot(kernels: Kernels) -> str:
     if kernels.dropped_events:
         text += f"; {kernels.dropped_events} events were dropped by the profiler"
     return text
+
+
+def _of_none(kernels: Kernels, by: str) -> str:
+    """What belongs to nothing of a kind."""
+    if by != "line":
+        none_ns = kernels.unattributed_ns
+        return f"{duration(none_ns)} ({percent(none_ns, kernels.all_ns)} %) belong to no layer"
+    if all(row.keys["file"] is None for row in kernels.rows):
+        return "nothing tells the lines: of the engines JAX alone keeps them in its traces"
+    loose = sum(row.self_ns for row in kernels.rows if row.keys["file"] is None)
+    return f"{duration(loose)} ({percent(loose, sum(row.self_ns for row in kernels.rows))} %) belong to no line"
 
 
 def _table(rows: Sequence[Row], kernels: Kernels, by: str, *, wide: bool) -> Table:

@@ -21,6 +21,7 @@ History of SCHEMA_VERSION:
        allocated memory
     11 process_samples: open descriptors, machine: their limit; handles: what these and threads are; held_objects: how
        much Python holds
+    12 kernel_ops: the line of the user's that made an operation of a compiled program
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from types import MappingProxyType
 
 import pyarrow as pa
 
-SCHEMA_VERSION = 11
+SCHEMA_VERSION = 12
 
 _TEXT = pa.dictionary(pa.int32(), pa.string())
 _NS = pa.int64()
@@ -361,6 +362,8 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
             ("direction", _TEXT),  # forward | backward | update; null where it is not known
             ("flops", pa.float64()),  # of one execution; null where shapes are not known
             ("bytes", pa.float64()),  # moved by one execution of a transfer
+            ("file", _TEXT),  # of the innermost line of the user's that made it; null: its engine does not say
+            ("line", pa.int32()),
             of_process=False,
         ),
         # One row per execution.

@@ -44,6 +44,15 @@ def operators(where: str = "true", by: str = "layer, direction, op") -> Query:
     return Query("operators in the kernel windows", query)
 
 
+def kernels_by_line() -> Query:
+    """Lines of the script that made the kernels with most time."""
+    query = (
+        "SELECT file, line, count(*) AS count, sum(self_ns) AS total_ns FROM kernels WHERE file IS NOT NULL "
+        "GROUP BY ALL ORDER BY total_ns DESC LIMIT 8"
+    )
+    return Query("kernels by the line that made them", query)
+
+
 def spans(*kinds: SpanKind) -> Query:
     """Calls of some kinds, those with most time first."""
     query = (

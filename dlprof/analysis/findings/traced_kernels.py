@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable, Mapping
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -10,9 +13,12 @@ import pyarrow.compute as pc
 
 from dlprof.analysis import kernels, step_split
 from dlprof.analysis.columns import integers, truths
+from dlprof.analysis.findings.finding import SourceLine
 from dlprof.engines import combined
 from dlprof.schema.vocabulary import EventKind, PseudoLayer
 from dlprof.store.run import Run
+
+_WORKING = (EventKind.OPERATOR.word, EventKind.KERNEL.word)
 
 
 class TracedKernels:
@@ -43,7 +49,7 @@ class TracedKernels:
     @cached_property
     def by_layer(self) -> kernels.Kernels:
         """Operators of the host and kernels of devices by layer, without transfers."""
-        return kernels.summarise(self._run, "layer", kinds=(EventKind.OPERATOR.word, EventKind.KERNEL.word))
+        return kernels.summarise(self._run, "layer", kinds=_WORKING)
 
     @cached_property
     def on_main_thread(self) -> float:
@@ -57,6 +63,28 @@ class TracedKernels:
             whole += int(own.sum())
             on_main += int(own[truths(pc.starts_with(piece["lane"].cast(pa.string()), main))].sum())
         return on_main / whole if whole else 0.0
+
+    @cached_property
+    def by_line(self) -> Mapping[SourceLine, int]:
+        """Lines of the user's to the time of the kernels that they made (ns); empty: no trace tells them."""
+        return self.line_times(lambda _row: True)
+
+    def line_times(self, keep: Callable[[Mapping[str, Any]], bool]) -> Mapping[SourceLine, int]:
+        """The same of some kernels only, the line with most time first.
+
+        Args:
+            keep: Says of a row of `kernel_ops` whether it counts.
+        """
+        rows = [row for row in self._run.rows("kernel_ops") if row["file"] and row["kind"] in _WORKING and keep(row)]
+        places = {row["op_id"]: (row["file"], row["line"]) for row in rows}
+        sums: Counter[SourceLine] = Counter()
+        for piece in self._run.pieces("kernel_events", ("op_id", "dur_ns", "nested_ns")) if places else ():
+            own = pc.subtract(piece["dur_ns"], piece["nested_ns"])
+            by_op = pa.table({"op": piece["op_id"], "ns": own}).group_by("op").aggregate([("ns", "sum")])
+            for op, ns in zip(by_op["op"].to_pylist(), by_op["ns_sum"].to_pylist(), strict=True):
+                if op in places:
+                    sums[places[op]] += ns
+        return dict(sums.most_common())
 
     def share_of_long(self, least_ns: int) -> float | None:
         """Share of the host's operators' time that is in executions of at least so many ns; None: none was traced."""

@@ -10,7 +10,7 @@ import numpy as np
 from dlprof.ingest.attribution import paths
 from dlprof.ingest.attribution.base import Attribution, Attributor
 from dlprof.ingest.attribution.hlo_labels import HloLabels
-from dlprof.ingest.attribution.labels import NOBODY, Label, Labels, Model
+from dlprof.ingest.attribution.labels import NOBODY, Label, Labels, Line, Model
 from dlprof.ingest.kernels.events import NONE, Events
 from dlprof.ingest.kernels.linking import Linked
 from dlprof.ingest.kernels.scopes import HloInstruction, NodePath
@@ -42,20 +42,24 @@ class ByPath(Attributor):
         unique, inverse = np.unique(keys, return_inverse=True)
         numbers = [self._numbers(key // scopes, key % scopes - 1, labels) for key in unique.tolist()]
         if numbers:
-            labels.label[wanted], labels.op[wanted] = np.asarray(numbers, np.int64)[inverse].T
+            labels.label[wanted], labels.op[wanted], labels.line[wanted] = np.asarray(numbers, np.int64)[inverse].T
         self._label_input(events, labels)
         return labels
 
-    def _numbers(self, name: int, scope: int, labels: Labels) -> tuple[int, int]:
-        """Numbers of the label and the operator of events of a name and a scope."""
-        label, op = self._of_event(self.trace.names[name], scope)
-        return labels.labels.number(label) if any(label) else NONE, labels.ops.number(op) if op else NONE
+    def _numbers(self, name: int, scope: int, labels: Labels) -> tuple[int, int, int]:
+        """Numbers of the label, the operator and the line of events of a name and a scope."""
+        label, op, line = self._of_event(self.trace.names[name], scope)
+        return (
+            labels.labels.number(label) if any(label) else NONE,
+            labels.ops.number(op) if op else NONE,
+            labels.lines.number(line) if line is not None else NONE,
+        )
 
-    def _of_event(self, name: str, number: int) -> tuple[Label, str]:
+    def _of_event(self, name: str, number: int) -> tuple[Label, str, Line | None]:
         scope = self.trace.scopes[number] if number >= 0 else None
         if isinstance(scope, HloInstruction):
-            return self._hlo.label(scope)
-        return _of_node((scope.path if isinstance(scope, NodePath) else "") or name, name, self.model)
+            return *self._hlo.label(scope), self._hlo.line(scope)
+        return *_of_node((scope.path if isinstance(scope, NodePath) else "") or name, name, self.model), None
 
     def _label_input(self, events: Events, labels: Labels) -> None:
         """What the threads of tf.data run is input, whatever it is called."""

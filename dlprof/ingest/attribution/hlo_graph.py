@@ -31,12 +31,12 @@ class HloGraph:
 
 def product(instruction: Instruction) -> str | None:
     """The product that an instruction is, or has had fused into it: `convolution`, `dot`; None: none."""
-    opcodes = {instruction.opcode, *(opcode for _, opcode in instruction.inside)}
+    opcodes = {instruction.opcode, *(one.opcode for one in instruction.inside)}
     return next((opcode for opcode in _PRODUCTS if opcode in opcodes), None)
 
 
 def is_move(instruction: Instruction) -> bool:
     """Whether it passes on what it takes."""
     if instruction.opcode in ("fusion", "call"):
-        return bool(instruction.inside) and all(opcode in _MOVES for _, opcode in instruction.inside)
+        return bool(instruction.inside) and all(one.opcode in _MOVES for one in instruction.inside)
     return instruction.opcode in _MOVES and instruction.opcode != "parameter"

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from dlprof.ingest.attribution import hlo_gradients, paths
 from dlprof.ingest.attribution.hlo_graph import HloGraph, product
-from dlprof.ingest.attribution.labels import NOBODY, Label, Model
+from dlprof.ingest.attribution.labels import NOBODY, Label, Line, Model
 from dlprof.ingest.kernels.scopes import CountedInstruction, HloInstruction
-from dlprof.ingest.parse.hlo import Instruction, Program
+from dlprof.ingest.parse.hlo import Frame, Fused, Instruction, Program
 from dlprof.schema.vocabulary import Direction, PseudoLayer
 
+T = TypeVar("T")
 _INSERTED = frozenset((
     "copy", "copy-start", "copy-done", "bitcast", "tuple", "get-tuple-element", "parameter", "constant", "broadcast",
     "transpose", "call",
@@ -46,17 +48,67 @@ class HloLabels:
         self._graphs: dict[str, HloGraph] = {}
         self._owned: dict[int, Label] = {}  # by the instruction's identity; the programs keep it alive
         self._known: dict[tuple[str, str], Label] = {}
+        self._lines: dict[Frame, Line | None] = {}
+        self._own_lines: dict[int, Line | None] = {}  # by the instruction's identity, too
 
     def label(self, scope: HloInstruction) -> tuple[Label, str]:
         """Label and operator of an instruction."""
+        key, instruction = self._instruction(scope)
+        if instruction is None:
+            return self._of_unknown(scope)
+        return self._owner(instruction, self._graphs[key]), _operator(instruction)
+
+    def line(self, scope: HloInstruction) -> Line | None:
+        """The innermost line of the user's that made an instruction; None: its program does not say.
+
+        What XLA put in the place of others, or between them, has the line of its neighbours.
+        """
+        key, instruction = self._instruction(scope)
+        if instruction is None:
+            return None
+        own = self._own_line(instruction)
+        sides = () if own is not None else _sides(instruction, self._graphs[key])
+        return next((line for side in sides if (line := _nearest(instruction, side, self._own_line)) is not None), own)
+
+    def _own_line(self, instruction: Instruction) -> Line | None:
+        if id(instruction) not in self._own_lines:
+            self._own_lines[id(instruction)] = self._own_line_anew(instruction)
+        return self._own_lines[id(instruction)]
+
+    def _own_line_anew(self, instruction: Instruction) -> Line | None:
+        """The line of the product in a fusion, else of most of what was fused, else of the instruction itself."""
+        products = [one for one in instruction.inside if one.opcode in _PRODUCTS]
+        for fused in (products, instruction.inside):
+            votes = Counter(self._users(one.frame) for one in fused if one.opcode not in _INSERTED)
+            named = next((line for line, _ in votes.most_common() if line is not None), None)
+            if named is not None:
+                return named
+        return self._users(instruction.frame)
+
+    def _instruction(self, scope: HloInstruction) -> tuple[str, Instruction | None]:
+        """It, and the key of the graph that it is in; None: its program is not known."""
         key = f"{scope.module}({scope.program})"
         program = self._programs.get(key) or self._programs.get(scope.module) or {}
         instruction = program.get(scope.op)
-        if instruction is None:
-            return self._of_unknown(scope)
-        if key not in self._graphs:
+        if instruction is not None and key not in self._graphs:
             self._graphs[key] = HloGraph(program)
-        return self._owner(instruction, self._graphs[key]), _operator(instruction)
+        return key, instruction
+
+    def _users(self, frame: Frame | None) -> Line | None:
+        """The innermost of a frame and those around it that is in a file of the user's."""
+        passed = []
+        found = None
+        for one in frame.outwards() if frame is not None else ():
+            if one in self._lines:
+                found = self._lines[one]
+                break
+            passed.append(one)
+            short = self._model.files.short(one.file)
+            if self._model.files.is_users(short):
+                found = Line(short, one.line)
+                break
+        self._lines.update(dict.fromkeys(passed, found))  # each frame is looked at once
+        return found
 
     def _of_unknown(self, scope: HloInstruction) -> tuple[Label, str]:
         """Those of an instruction whose program the trace does not have."""
@@ -75,32 +127,17 @@ class HloLabels:
         if product(instruction) and (layer := hlo_gradients.layer_of(instruction, graph, self._own)) is not None:
             return Label(layer, Direction.BACKWARD)
         # XLA made it. It belongs to what uses its result; a copy to what made the value.
-        sides = [graph.operands, graph.users] if instruction.opcode in _INSERTED else [graph.users, graph.operands]
-        nearest = [self._nearest(instruction, side) for side in sides]
-        named = [label for label in nearest if label.layer is not None]
+        nearest = [_nearest(instruction, side, self._named) for side in _sides(instruction, graph)]
+        named = [label for label in nearest if label is not None]
         named.sort(key=lambda label: label.direction is Direction.UPDATE)  # gradients end there, whoever made them
         if named:
             return named[0]
         return own if own.direction else Label(PseudoLayer.XLA, None)
 
-    def _nearest(self, start: Instruction, side: Callable[[Instruction], list[Instruction]]) -> Label:
-        """The owner of the nearest instruction on one side that has one, by its own name.
-
-        It has a vote for each way on which it is reached. These are counted, not gone: in a loop that was unrolled they
-        are a power of its length.
-        """
-        seen, ring = {start.name}, {start.name: (start, 1)}
-        for _ in range(_RINGS):
-            ring = _next_ring(ring, seen, side)
-            seen.update(ring)
-            votes = Counter[Label]()
-            for instruction, ways in ring.values():
-                label = self._own(instruction)
-                if label.layer is not None:
-                    votes[label] += ways
-            if votes:
-                return votes.most_common(1)[0][0]
-        return NOBODY
+    def _named(self, instruction: Instruction) -> Label | None:
+        """Its own label, where that has a layer."""
+        label = self._own(instruction)
+        return label if label.layer is not None else None
 
     def _own(self, instruction: Instruction) -> Label:
         """What an instruction's own name, or those of what was fused into it, tell."""
@@ -111,10 +148,10 @@ class HloLabels:
     def _own_anew(self, instruction: Instruction) -> Label:
         # A fusion bears the name of its last operation, which may be of a layer far behind that of the product in it.
         inside = instruction.inside if instruction.opcode == "fusion" else ()
-        of_products = self._majority([one for one in inside if one[1] in _PRODUCTS])
+        of_products = self._majority([one for one in inside if one.opcode in _PRODUCTS])
         if of_products is not None:
             return of_products
-        label = self._of_path(instruction.op_name, instruction.source_file)
+        label = self._of_path(instruction.op_name, instruction.frame.file if instruction.frame else "")
         if label.layer is not None or not instruction.inside:
             return label
         return self._majority(instruction.inside) or label
@@ -136,9 +173,38 @@ class HloLabels:
         backward = paths.components(path)[1]
         return Label(by_file.layer, by_file.direction or (Direction.BACKWARD if backward else Direction.FORWARD))
 
-    def _majority(self, inside: Iterable[tuple[str, str]]) -> Label | None:
-        votes = Counter(self._of_path(path, "") for path, opcode in inside if opcode not in _INSERTED)
+    def _majority(self, inside: Iterable[Fused]) -> Label | None:
+        votes = Counter(self._of_path(one.op_name, "") for one in inside if one.opcode not in _INSERTED)
         return next((label for label, _ in votes.most_common() if label.layer is not None), None)
+
+
+def _sides(instruction: Instruction, graph: HloGraph) -> Sequence[Callable[[Instruction], list[Instruction]]]:
+    """Where the owner of an instruction that XLA made is looked for: a copy is of what made the value."""
+    if instruction.opcode in _INSERTED:
+        return graph.operands, graph.users
+    return graph.users, graph.operands
+
+
+def _nearest(
+    start: Instruction, side: Callable[[Instruction], list[Instruction]], told: Callable[[Instruction], T | None]
+) -> T | None:
+    """What the nearest instructions on one side tell, of which one tells anything.
+
+    Each has a vote for each way on which it is reached. These are counted, not gone: in a loop that was unrolled they
+    are a power of its length.
+    """
+    seen, ring = {start.name}, {start.name: (start, 1)}
+    for _ in range(_RINGS):
+        ring = _next_ring(ring, seen, side)
+        seen.update(ring)
+        votes = Counter[T]()
+        for instruction, ways in ring.values():
+            value = told(instruction)
+            if value is not None:
+                votes[value] += ways
+        if votes:
+            return votes.most_common(1)[0][0]
+    return None
 
 
 _Ring = dict[str, tuple[Instruction, int]]

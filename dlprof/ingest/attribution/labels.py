@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dlprof.ingest.file_names import FileNames
 from dlprof.ingest.kernels.events import NONE, Integers
 from dlprof.ingest.kernels.numbered import Numbered
 from dlprof.schema.vocabulary import Direction, PseudoLayer
@@ -19,6 +20,13 @@ class Label(NamedTuple):
 
     layer: str | None
     direction: Direction | None
+
+
+class Line(NamedTuple):
+    """The line of the user's that made an operation, as files are named in the tables."""
+
+    file: str
+    line: int
 
 
 NOBODY = Label(None, None)
@@ -34,6 +42,7 @@ class Model:
         optimizers: Names of the optimiser as Keras and its name scopes write it; the first is that of all backends.
         graphs: What a tracer kept of the engine's graphs, in order of binding.
         keras_steps: Whether all steps are Keras' own, so that what bears no scope in them is the metrics'.
+        files: Which files are the user's, and how they are named.
     """
 
     layers: Sequence[str] = ()
@@ -41,6 +50,7 @@ class Model:
     optimizers: Sequence[str] = ()
     graphs: Sequence[Mapping[str, Any]] = ()
     keras_steps: bool = False
+    files: FileNames = field(default_factory=lambda: FileNames(""))
 
     @property
     def is_known(self) -> bool:
@@ -55,22 +65,26 @@ class Model:
 
 @dataclass
 class Labels:
-    """A label and an operator for each event.
+    """A label, an operator and a line for each event.
 
     Attributes:
         label: Number of the label of each event in `labels`, or NONE.
         op: Number of its operator in `ops`, or NONE.
+        line: Number of its line in `lines`, or NONE.
     """
 
     label: Integers
     op: Integers
+    line: Integers
     labels: Numbered[Label] = field(default_factory=Numbered)
     ops: Numbered[str] = field(default_factory=Numbered)
+    lines: Numbered[Line] = field(default_factory=Numbered)
 
     @classmethod
     def empty(cls, size: int) -> Labels:
         """No labels for `size` events."""
-        return cls(np.full(size, NONE, np.int64), np.full(size, NONE, np.int64))
+        label, op, line = (np.full(size, NONE, np.int64) for _ in range(3))
+        return cls(label, op, line)
 
     def number(self, layer: str | None, direction: Direction | None) -> int:
         """The number of a label."""
@@ -87,7 +101,9 @@ def snake(name: str) -> str:
     return _SNAKE_3.sub(r"\1_\2", _SNAKE_2.sub(r"\1_\2", _SNAKE_1.sub("", name))).lower()
 
 
-def model_of(facts: Sequence[Mapping[str, Any]], graphs: Sequence[Mapping[str, Any]]) -> Model:
+def model_of(
+    facts: Sequence[Mapping[str, Any]], graphs: Sequence[Mapping[str, Any]], files: FileNames | None = None
+) -> Model:
     """What the probe recorded at the loops of a run, as one model."""
     layers: dict[str, None] = {}
     models: dict[str, None] = {}
@@ -100,4 +116,6 @@ def model_of(facts: Sequence[Mapping[str, Any]], graphs: Sequence[Mapping[str, A
             if name:
                 optimizers.update(dict.fromkeys((snake(str(name)), str(name), str(name).lower())))
     own = [bool(fact.get("keras_steps")) for fact in facts if fact.get("layers")]
-    return Model(tuple(layers), tuple(models), tuple(optimizers), tuple(graphs), bool(own) and all(own))
+    return Model(
+        tuple(layers), tuple(models), tuple(optimizers), tuple(graphs), bool(own) and all(own), files or FileNames("")
+    )

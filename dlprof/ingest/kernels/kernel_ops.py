@@ -30,6 +30,8 @@ class KernelOp(NamedTuple):
     direction: Direction | None = None
     flops: float | None = None
     bytes: float | None = None
+    file: str | None = None
+    line: int | None = None
 
 
 class KernelOps:
@@ -45,7 +47,7 @@ class KernelOps:
 
     def number_events(self, trace: Trace, events: Events, labels: Labels) -> Integers:
         """The row of each event."""
-        parts = (events.kind, events.name, labels.label, labels.op, _telling_scopes(trace, events))
+        parts = (events.kind, events.name, labels.label, labels.op, labels.line, _telling_scopes(trace, events))
         first, inverse = _first_of_each(_combined(parts, len(events)))
         numbers = np.empty(len(first), np.int64)
         for position, row in enumerate(first.tolist()):
@@ -90,10 +92,13 @@ def _telling_scopes(trace: Trace, events: Events) -> Integers:
     return np.where(keep, events.scope.astype(np.int64), NONE)
 
 
-def _op_of(trace: Trace, labels: Labels, kind: int, name: int, label: int, op: int, scope: int) -> KernelOp:  # noqa: PLR0913, PLR0917
+def _op_of(  # noqa: PLR0913, PLR0917
+    trace: Trace, labels: Labels, kind: int, name: int, label: int, op: int, line: int, scope: int
+) -> KernelOp:
     text, operator = trace.names[name], labels.ops[op] if op >= 0 else None
     layer, direction = labels.labels[label] if label >= 0 else NOBODY
     work = trace.scopes[scope].work(text) if scope >= 0 else Work()
     what = EventKind(kind)
     sort = category_of_event(what, operator, text, direction)
-    return KernelOp(what.word, text, operator, sort, layer, direction, work.flops, work.moved_bytes)
+    place = labels.lines[line] if line >= 0 else (None, None)
+    return KernelOp(what.word, text, operator, sort, layer, direction, work.flops, work.moved_bytes, *place)

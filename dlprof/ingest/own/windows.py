@@ -16,6 +16,7 @@ from dlprof import safe_files
 from dlprof.engines import registry as engines
 from dlprof.ingest.artifact import ArtifactError, Health, ProcessId, Skipped
 from dlprof.ingest.attribution.labels import Model, model_of
+from dlprof.ingest.file_names import FileNames
 from dlprof.ingest.formats import registry as formats
 from dlprof.ingest.formats.base import Reader
 from dlprof.ingest.kernels.assemble import Assembly
@@ -59,6 +60,7 @@ class Windows:
         run: Tables of the run that are there already: spans, steps, phase_intervals.
         clock: The clock of the manifest.
         pipelines: Input pipelines that the program made.
+        names: Names of files in the tables.
         asynchronous: Steps return before the device is done: then the time of one says nothing of what ran in it.
         health: What the user must know.
     """
@@ -67,6 +69,7 @@ class Windows:
     run: Mapping[str, pa.Table]
     clock: Clock
     pipelines: Sequence[DatasetGraph] = ()
+    names: FileNames | None = None
     asynchronous: bool = False
     health: list[Health] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
@@ -213,7 +216,7 @@ class Windows:
         details = spans["detail"].to_pylist() if spans is not None else []
         different = dict.fromkeys(details)  # thousands of calls of `predict` may say the same
         facts = [json.loads(detail).get("model") or {} for detail in different if detail and '"model"' in detail]
-        return model_of(facts, self._graphs(folder))
+        return model_of(facts, self._graphs(folder), self.names)
 
     def _graphs(self, folder: Path) -> Sequence[Mapping[str, Any]]:
         graphs = []

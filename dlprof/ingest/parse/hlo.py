@@ -2,12 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from dlprof.ingest.limits import budget
 from dlprof.ingest.parse import protowire
 from dlprof.ingest.parse.protowire import Span, fields
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """A call of the user's program while it was traced; those of JAX itself are left out.
+
+    Attributes:
+        file: The file, as Python names it.
+        line: The line in it.
+        caller: The frame around it; None: there is none, or it was not kept.
+    """
+
+    file: str
+    line: int
+    caller: Frame | None = None
+
+    def outwards(self) -> Iterator[Frame]:
+        """This one, and those around it, from the inside."""
+        frame: Frame | None = self
+        while frame is not None:
+            yield frame
+            frame = frame.caller
+
+
+class Fused(NamedTuple):
+    """An instruction within another one."""
+
+    op_name: str
+    opcode: str
+    frame: Frame | None = None
 
 
 @dataclass(frozen=True)
@@ -18,8 +49,8 @@ class Instruction:
         name: Unique in its program; the name of its executions in a trace.
         opcode: For example `fusion`, `dot`, `copy`.
         op_name: Path of name scopes in which the user's program made it; empty where XLA inserted it.
-        source_file: File of the user's program or of Keras that made it.
-        inside: Path names and opcodes of the instructions that were fused into it.
+        frame: Where the user's program, or Keras, made it; None: the program does not say.
+        inside: The instructions that were fused into it.
         operands: Numbers of the instructions whose results it takes.
         number: Its number in its computation.
         computation: Number of the computation that it stands in.
@@ -28,8 +59,8 @@ class Instruction:
     name: str
     opcode: str
     op_name: str
-    source_file: str
-    inside: tuple[tuple[str, str], ...]
+    frame: Frame | None
+    inside: tuple[Fused, ...]
     operands: tuple[int, ...]
     number: int
     computation: int = 0
@@ -39,10 +70,14 @@ Program = dict[str, Instruction]
 
 # Numbers of the fields of HloProto and of the messages in it.
 _MODULE = 1
-_MODULE_NAME, _MODULE_COMPUTATIONS = 1, 3
+_MODULE_NAME, _MODULE_COMPUTATIONS, _MODULE_FRAMES = 1, 3, 17
 _COMPUTATION_INSTRUCTIONS, _COMPUTATION_NUMBER = 2, 5
 _NAME, _OPCODE, _METADATA, _NUMBER, _OPERANDS, _CALLED = 1, 2, 7, 35, 36, 38
-_OP_NAME, _SOURCE_FILE = 2, 3
+_OP_NAME, _SOURCE_FILE, _SOURCE_LINE, _FRAME = 2, 3, 4, 15
+# StackFrameIndexProto, and its FileLocation and StackFrame. All of them are numbered from 1 on.
+_FILE_NAMES, _LOCATIONS, _FRAMES = 1, 3, 4
+_LOCATION_FILE, _LOCATION_LINE = 1, 3
+_FRAME_LOCATION, _FRAME_CALLER = 1, 2
 
 
 _ROW_BYTES = 1000
@@ -57,6 +92,8 @@ class _Row:
     opcode: str = ""
     op_name: str = ""
     source_file: str = ""
+    source_line: int = 0
+    frame: int = 0
     called: list[int] = field(default_factory=list)
     operands: list[int] = field(default_factory=list)
     number: int = -1
@@ -74,7 +111,7 @@ def read(data: bytes) -> tuple[str, Program]:
     Raises:
         WireError: The bytes are damaged.
     """
-    name, computations = "", []
+    name, computations, frames = "", [], _Frames()
     for number, value in fields(data, 0, len(data)):
         if number == _MODULE and isinstance(value, tuple):
             for inner, part in fields(data, *value):
@@ -83,11 +120,57 @@ def read(data: bytes) -> tuple[str, Program]:
                 elif inner == _MODULE_COMPUTATIONS and isinstance(part, tuple):
                     budget().hold(_ROW_BYTES, "computations of programs")
                     computations.append(_computation(data, part))
-    return name, _program(computations)
+                elif inner == _MODULE_FRAMES and isinstance(part, tuple):
+                    frames = _frames(data, part)
+    return name, _program(computations, frames)
 
 
-def _program(computations: Sequence[_Computation]) -> Program:
-    bodies = {body.number: tuple((row.op_name, row.opcode) for row in body.rows) for body in computations}
+@dataclass
+class _Frames:
+    """Frames of a program, by number."""
+
+    by_number: Sequence[Frame] = ()
+
+    def of(self, row: _Row) -> Frame | None:
+        """That of an instruction: by its number, or, as older versions of JAX have it, written out."""
+        if 0 < row.frame <= len(self.by_number):
+            return self.by_number[row.frame - 1]
+        return Frame(row.source_file, row.source_line) if row.source_file else None
+
+
+def _frames(data: bytes, span: Span) -> _Frames:
+    files: list[str] = []
+    places: list[tuple[int, int]] = []
+    frames: list[tuple[int, int]] = []
+    for number, value in fields(data, *span):
+        if not isinstance(value, tuple):
+            continue
+        budget().hold(_ROW_BYTES, "frames of programs")
+        if number == _FILE_NAMES:
+            files.append(_text(data, value))
+        elif number == _LOCATIONS:
+            places.append(_pair(data, value, _LOCATION_FILE, _LOCATION_LINE))
+        elif number == _FRAMES:
+            frames.append(_pair(data, value, _FRAME_LOCATION, _FRAME_CALLER))
+    found: list[Frame] = []
+    for place, caller in frames:
+        file, line = places[place - 1] if 0 < place <= len(places) else (0, 0)
+        # Callers come first. What says otherwise may be its own caller: it has none.
+        around = found[caller - 1] if 0 < caller <= len(found) else None
+        found.append(Frame(files[file - 1] if 0 < file <= len(files) else "", line, around))
+    return _Frames(found)
+
+
+def _pair(data: bytes, span: Span, first: int, second: int) -> tuple[int, int]:
+    """Two numbers of a message; 0: it has it not."""
+    told = {number: value for number, value in fields(data, *span) if isinstance(value, int)}
+    return told.get(first, 0), told.get(second, 0)
+
+
+def _program(computations: Sequence[_Computation], frames: _Frames) -> Program:
+    bodies = {
+        body.number: tuple(Fused(row.op_name, row.opcode, frames.of(row)) for row in body.rows) for body in computations
+    }
     for row in (row for body in computations for row in body.rows):
         # A body may be called from many places: what is fused into each is held once for each.
         budget().hold(8 * sum(len(bodies.get(called, ())) for called in row.called), "fused instructions of programs")
@@ -96,8 +179,8 @@ def _program(computations: Sequence[_Computation]) -> Program:
             name=row.name,
             opcode=row.opcode,
             op_name=row.op_name,
-            source_file=row.source_file,
-            inside=tuple(pair for called in row.called for pair in bodies.get(called, ())),
+            frame=frames.of(row),
+            inside=tuple(one for called in row.called for one in bodies.get(called, ())),
             operands=tuple(row.operands),
             number=row.number,
             computation=computation.number,
@@ -142,6 +225,10 @@ def _read_metadata(row: _Row, data: bytes, span: Span) -> None:
             row.op_name = _text(data, value)
         elif number == _SOURCE_FILE and isinstance(value, tuple):
             row.source_file = _text(data, value)
+        elif number == _SOURCE_LINE and isinstance(value, int):
+            row.source_line = value
+        elif number == _FRAME and isinstance(value, int):
+            row.frame = value
 
 
 def _numbers(data: bytes, value: int | Span) -> list[int]:

@@ -224,7 +224,7 @@ def test_tables_of_an_older_dlprof_stay_where_they_cannot_be_made_anew(folder: R
         (
             "tables-old",
             (
-                "The tables are of an older dlprof (schema 6 instead of 11) and stay as they are, for raw/inproc.wire and "
+                "The tables are of an older dlprof (schema 6 instead of 12) and stay as they are, for raw/inproc.wire and "
                 "2 more are gone: what that one did not record is not known."
             ),
         )

@@ -11,6 +11,7 @@ import pytest
 from dlprof.analysis import kernels
 from dlprof.report import kernel_tables
 from dlprof.store.run import Run
+from tests.unit.analysis.findings.cases import keep_source
 from tests.unit.report.reports import rows
 from tests.unit.runs import MS, trained, window
 
@@ -141,3 +142,23 @@ def test_sums_of_a_profiler_that_keeps_no_times_are_told(tmp_path: Path) -> None
 def test_a_run_without_kernels_says_why(tmp_path: Path, probes: list[dict[str, Any]], reason: str) -> None:
     """In place of a table."""
     assert printed(trained(tmp_path / "r", probes=probes), "layer") == [f"r has no kernels: {reason}"]
+
+
+def test_rows_by_line_have_its_place_and_its_text(tmp_path: Path) -> None:
+    """What no line is known of is a row of its own."""
+    run = trained(tmp_path / "r", **window([{**DENSE, "file": "train.py", "line": 2}, LOOSE]))
+    keep_source(run, "import jax\n    y = x @ w\n")
+
+    assert rows(printed(run, "line")) == [
+        ["made by", "on", "count", "total", "wall", "mean", "p95", "%", "% of step", "source"],
+        ["(no line)", "cpu", "10", "150 ms", "150 ms", "15.0 ms", "15.0 ms", "75.0", "75.0"],
+        ["train.py:2", "cpu", "10", "50.0 ms", "50.0 ms", "5.00 ms", "5.00 ms", "25.0", "25.0", "y = x @ w"],
+        ["200 ms in all; 150 ms (75.0 %) belong to no line"],
+    ]
+
+
+def test_an_engine_that_tells_no_lines_is_said_to_tell_none(run: Run) -> None:
+    """Rather than that all of it is of no line."""
+    foot = printed(run, "line")[-1]
+
+    assert foot == "200 ms in all; nothing tells the lines: of the engines JAX alone keeps them in its traces"

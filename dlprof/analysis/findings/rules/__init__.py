@@ -34,6 +34,7 @@ _ORDER = (
     "debug-mode",
     "costly-metric",
     "costly-operator",
+    "both-branches",
     "repeated-backward",
     "unused-gradients",
     "dense-zeros",

@@ -148,7 +148,10 @@ def _is_of(kind: _Kind, kernel: LayerTime) -> bool:
 
 
 def _line(case: Case, kind: _Kind) -> SourceLine | None:
-    """The line that asks for it: the one that stood longest; where a graph runs, or the engine works on, as written."""
+    """The line that asks for it: the one that its program names, the one that stood longest, or as it is written."""
+    made = next(iter(case.kernels.line_times(lambda row: bool(kind.names.search(row["op"] or "")))), None)
+    if made is not None:
+        return made
     hottest = case.code.hottest_line([Tree.FIT_STEPS])
     if hottest is not None and not case.asynchronous and re.search(kind.written, case.code.source(*hottest)):
         return hottest

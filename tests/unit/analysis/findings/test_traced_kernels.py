@@ -45,3 +45,13 @@ def test_python_is_called_for_layers_or_for_the_input(tmp_path: Path) -> None:
 
     assert kernels(tmp_path / "a", {**layer, "ms": 3}, {**feed, "ms": 2}).call_python_for_layers
     assert not kernels(tmp_path / "b", {**layer, "ms": 2}, {**feed, "ms": 3}).call_python_for_layers
+
+
+def test_lines_have_the_time_of_the_kernels_that_they_made(tmp_path: Path) -> None:
+    """Ten steps; what has no line is none's."""
+    one = {"op": "dot_general", "category": "matmul", "file": "train.py", "line": 5, "ms": 2}
+    rows = (one, {**one, "op": "add", "ms": 1}, {**one, "line": 9, "ms": 4}, {"op": "copy", "ms": 8})
+    found = kernels(tmp_path, *rows)
+
+    assert dict(found.by_line) == {("train.py", 9): 40_000_000, ("train.py", 5): 30_000_000}
+    assert dict(found.line_times(lambda row: row["op"] == "add")) == {("train.py", 5): 10_000_000}

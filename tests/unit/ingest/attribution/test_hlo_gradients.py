@@ -5,7 +5,7 @@ from __future__ import annotations
 from dlprof.ingest.attribution.hlo_labels import HloLabels
 from dlprof.ingest.attribution.labels import Label, Model
 from dlprof.ingest.kernels.scopes import HloInstruction
-from dlprof.ingest.parse.hlo import Instruction, Program
+from dlprof.ingest.parse.hlo import Fused, Instruction, Program
 from dlprof.schema.vocabulary import Direction
 
 BACKWARD, FORWARD = Direction.BACKWARD, Direction.FORWARD
@@ -15,7 +15,9 @@ MODEL = Model(layers=("conv_a", "conv_b", "norm"), optimizers=("sgd",))
 def program(*instructions: tuple[str, str, str, tuple[int, ...]], fused: tuple[str, ...] = ()) -> Program:
     """Instructions of one computation, numbered from 0: name, opcode, path, and numbers of what it takes."""
     return {
-        name: Instruction(name, opcode, path, "", tuple(("", one) for one in fused if opcode == "fusion"), takes, at)
+        name: Instruction(
+            name, opcode, path, None, tuple(Fused("", one) for one in fused if opcode == "fusion"), takes, at
+        )
         for at, (name, opcode, path, takes) in enumerate(instructions)
     }
 

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from dlprof.ingest.attribution.hlo_labels import HloLabels
+from dlprof.ingest.attribution.labels import Line, Model
+from dlprof.ingest.file_names import FileNames
 from dlprof.ingest.kernels.events import EventRow
 from dlprof.ingest.kernels.scopes import HloInstruction
 from dlprof.ingest.kernels.trace import Lane, Trace
-from dlprof.ingest.parse.hlo import Instruction
+from dlprof.ingest.parse.hlo import Frame, Fused, Instruction
 from dlprof.schema.vocabulary import EventKind
 from tests.unit.ingest.attributing import labelled
 
 
 def instruction(name: str, opcode: str, path: str, number: int, operands: tuple[int, ...]) -> Instruction:
     """One of a program."""
-    return Instruction(name, opcode, path, "", (), operands, number)
+    return Instruction(name, opcode, path, None, (), operands, number)
 
 
 def ran(*instructions: Instruction) -> Trace:
@@ -96,11 +101,46 @@ def test_the_neighbour_that_is_reached_on_most_ways_owns_what_xla_made() -> None
 def test_a_fusion_is_of_the_layer_of_its_product() -> None:
     """It bears the name of its last operation: here XLA has joined a whole base, down to the mean over its maps."""
     inside = (
-        ("jit(f)/jvp(dense_1)/conv_general_dilated", "convolution"),
-        ("jit(f)/jvp(dense_1)/add", "add"),
-        ("jit(f)/jvp(dense_2)/reduce_sum", "reduce"),
-        ("jit(f)/jvp(dense_2)/div", "divide"),
+        Fused("jit(f)/jvp(dense_1)/conv_general_dilated", "convolution"),
+        Fused("jit(f)/jvp(dense_1)/add", "add"),
+        Fused("jit(f)/jvp(dense_2)/reduce_sum", "reduce"),
+        Fused("jit(f)/jvp(dense_2)/div", "divide"),
     )
-    fusion = Instruction("fusion.1", "fusion", "jit(f)/jvp(dense_2)/div", "", inside, (), 1)
+    fusion = Instruction("fusion.1", "fusion", "jit(f)/jvp(dense_2)/div", None, inside, (), 1)
 
     assert labelled(ran(fusion)) == [("fusion.1", ("dense_1", "forward"), "conv_general_dilated")]
+
+
+SCRIPT = Frame("/home/me/work/train.py", 90)
+MODEL = Frame("/home/me/work/net.py", 12, SCRIPT)
+OPTAX = Frame("/env/lib/python3.11/site-packages/optax/_src/update.py", 43, SCRIPT)
+
+
+def line_of(made: Instruction) -> Line | None:
+    """The line that made an instruction, in a run of train.py."""
+    model = Model(files=FileNames("/home/me/work"))
+    return HloLabels({"jit_f": {made.name: made}}, model).line(HloInstruction(made.name, "jit_f", 1, ""))
+
+
+@pytest.mark.parametrize(
+    ("frame", "line"),
+    [
+        (MODEL, ("net.py", 12)),
+        (OPTAX, ("train.py", 90)),
+        (Frame("<frozen importlib._bootstrap>", 137), None),
+        (None, None),
+    ],
+)
+def test_the_line_of_an_instruction_is_the_innermost_of_the_users(
+    frame: Frame | None, line: tuple[str, int] | None
+) -> None:
+    """What a package makes is of the line that called it."""
+    assert line_of(Instruction("add.1", "add", "jit(f)/add", frame, (), (), 1)) == line
+
+
+def test_a_fusion_is_of_the_line_of_its_product() -> None:
+    """Else of the line that most of it is of."""
+    inside = (Fused("", "dot", MODEL), Fused("", "add", SCRIPT), Fused("", "add", SCRIPT))
+
+    assert line_of(Instruction("fusion.1", "fusion", "", SCRIPT, inside, (), 1)) == ("net.py", 12)
+    assert line_of(Instruction("fusion.1", "fusion", "", MODEL, inside[1:], (), 1)) == ("train.py", 90)

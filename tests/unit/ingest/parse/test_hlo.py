@@ -27,7 +27,12 @@ def instruction(
     name: bytes, opcode: bytes, number: int, *, operands: bytes = b"", called: int = 0, path: bytes = b""
 ) -> bytes:
     """A field of a computation."""
-    parts = [field(1, name), field(2, opcode), field(7, field(2, path) + field(3, b"/a.py")), field(35, number)]
+    parts = [
+        field(1, name),
+        field(2, opcode),
+        field(7, field(2, path) + field(3, b"/a.py") + field(4, 33)),
+        field(35, number),
+    ]
     return field(2, b"".join([*parts, field(36, operands), *([field(38, called)] if called else [])]))
 
 
@@ -50,13 +55,58 @@ def test_instructions_are_read_with_what_was_fused_into_them() -> None:
     name, program = hlo.read(PROGRAM)
 
     assert (name, sorted(program)) == ("jit_f", ["dot.1", "fusion.2"])
-    assert program["fusion.2"].inside == (("jit(f)/dense_1/dot_general", "dot"),)
+    assert program["fusion.2"].inside == (("jit(f)/dense_1/dot_general", "dot", program["fusion.2"].inside[0].frame),)
     assert (program["fusion.2"].operands, program["fusion.2"].number, program["fusion.2"].computation) == (
         (11, 300),
         12,
         8,
     )
-    assert (program["dot.1"].op_name, program["dot.1"].source_file) == ("jit(f)/dense_1/dot_general", "/a.py")
+    assert program["dot.1"].op_name == "jit(f)/dense_1/dot_general"
+
+
+def places(program: hlo.Program, name: str) -> list[tuple[str, int]]:
+    """File and line of an instruction's frame, and of those around it."""
+    frame = program[name].frame
+    return [] if frame is None else [(one.file, one.line) for one in frame.outwards()]
+
+
+def framed(*frames: bytes, of: int) -> hlo.Program:
+    """A program of one product that was made by a frame of these, in /a.py or /b.py."""
+    index = b"".join(
+        [field(1, b"/a.py"), field(1, b"/b.py"), *(field(3, field(1, n) + field(3, 10 * n)) for n in (1, 2)), *frames]
+    )
+    product = field(
+        2, field(1, b"dot.1") + field(2, b"dot") + field(7, field(2, b"jit(f)/dot_general") + field(15, of))
+    )
+    return hlo.read(field(1, field(1, b"jit_f") + field(3, product + field(5, 7)) + field(17, index)))[1]
+
+
+def test_an_instruction_has_the_lines_that_made_it_from_the_inside() -> None:
+    """Frames are numbered from 1 on, and name the one around them."""
+    program = framed(field(4, field(1, 1)), field(4, field(1, 2) + field(2, 1)), of=2)
+
+    assert places(program, "dot.1") == [("/b.py", 20), ("/a.py", 10)]
+
+
+def test_older_programs_have_one_line_written_out() -> None:
+    """File and line stand at the instruction."""
+    assert places(hlo.read(PROGRAM)[1], "dot.1") == [("/a.py", 33)]
+
+
+@pytest.mark.parametrize(
+    ("frames", "of", "expected"),
+    [
+        ([field(4, field(1, 1) + field(2, 1))], 1, [("/a.py", 10)]),
+        ([field(4, field(1, 1) + field(2, 2)), field(4, field(1, 2) + field(2, 1))], 1, [("/a.py", 10)]),
+        ([field(4, field(1, 99))], 1, [("", 0)]),
+        ([field(4, field(1, 1))], 7, []),
+    ],
+)
+def test_frames_that_call_themselves_or_are_not_there_end_the_stack(
+    frames: list[bytes], of: int, expected: list[tuple[str, int]]
+) -> None:
+    """A file may say anything."""
+    assert places(framed(*frames, of=of), "dot.1") == expected
 
 
 def test_damaged_bytes_are_one_error() -> None:

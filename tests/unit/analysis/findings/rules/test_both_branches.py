@@ -1,0 +1,90 @@
+"""Conditions in functions that are mapped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dlprof.analysis.findings import diagnose
+from dlprof.analysis.findings.finding import Diagnosis
+from tests.unit import runs
+from tests.unit.analysis.findings.cases import Planted, keep_source, on, pick, quiet, slugs
+from tests.unit.runs import S
+
+SOURCE = """\
+import jax
+
+def costly(x):
+    return jax.lax.scan(body, x, None, length=20)[0]
+
+def body(x, _):
+    return x @ w, None
+
+def cheap(x):
+    return x
+
+def choose(x):
+    return jax.lax.cond(x[0] > 0, costly, cheap, x)
+
+@jax.jit
+def step(x):
+    return jax.vmap(choose)(x)
+"""
+COSTLY = {"op": "dot_general", "category": "matmul", "file": "train.py", "line": 7, "ms": 12}
+CHOICE = {"op": "select_n", "category": "elementwise", "file": "train.py", "line": 13, "ms": 4}
+KEPT = {"op": "cond", "category": "other", "file": "train.py", "line": 13, "ms": 1}
+
+
+def trained(*kernels: dict[str, Any], backend: str = "jax") -> Planted:
+    """A loop of 250 steps of 20 ms with these kernels in each."""
+    lines = [{"file": "train.py", "line": 17, "hits": 250, "time_ns": 5 * S, "source": "step(x)", "how": "exact"}]
+    return Planted(quiet(lines=lines, **runs.window(list(kernels))), on(backend))
+
+
+def planted() -> Planted:
+    """Three quarters of the kernels are a branch's."""
+    return trained(COSTLY, CHOICE)
+
+
+def diagnosed(path: Path, planted: Planted, source: str = SOURCE) -> Diagnosis:
+    """What is said of such a run, whose script is that one."""
+    run = planted.run(path / "r")
+    keep_source(run, source)
+    return diagnose.diagnose(run)
+
+
+def test_both_branches_are_told_at_the_condition(tmp_path: Path) -> None:
+    """With the share of the kernels that they have, those of functions that a branch uses too."""
+    finding = pick(diagnosed(tmp_path, planted()), "both-branches")
+
+    assert (finding.file, finding.line) == ("train.py", 13)
+    assert "which have 75 % of the kernels" in finding.claim
+
+
+@pytest.mark.parametrize(
+    ("kernels", "source", "backend"),
+    [
+        ((COSTLY, CHOICE, KEPT), SOURCE, "jax"),
+        ((COSTLY, CHOICE), SOURCE.replace("jax.vmap(choose)(x)", "choose(x)"), "jax"),
+        (({**COSTLY, "line": 16}, CHOICE), SOURCE, "jax"),
+        ((COSTLY, CHOICE), SOURCE, "torch"),
+    ],
+)
+def test_no_branch_is_said_to_be_dropped_where_one_alone_is_computed(
+    tmp_path: Path, kernels: tuple[dict[str, Any], ...], source: str, backend: str
+) -> None:
+    """An operator that chooses, no map, branches that are next to nothing, an engine that has none of it."""
+    assert "both-branches" not in slugs(diagnosed(tmp_path, trained(*kernels, backend=backend), source))
+
+
+def test_without_lines_of_kernels_nothing_is_said(tmp_path: Path) -> None:
+    """The reason is."""
+    bare = [{name: value for name, value in one.items() if name not in ("file", "line")} for one in (COSTLY, CHOICE)]
+
+    found = diagnosed(tmp_path, trained(*bare))
+
+    assert "no trace tells which lines made the kernels" in [
+        one.because for one in found.abstained if one.slug == "both-branches"
+    ]
