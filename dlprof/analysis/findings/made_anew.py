@@ -1,10 +1,12 @@
-"""Models that are made, compiled or loaded again and again, with hardly a step between."""
+"""Models that are made, compiled or loaded again and again, with hardly a step between, or though they are alike."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
+import pyarrow.compute as pc
 
 from dlprof.analysis.columns import Integers, integers
 from dlprof.analysis.findings import queries
@@ -14,6 +16,7 @@ from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine, Suppor
 from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
 from dlprof.schema.vocabulary import Ground, SpanKind
+from dlprof.store.run import Run
 
 _TITLE = Title("Models were set up again and again", "setting models up again")
 _KINDS = (SpanKind.COMPILE, SpanKind.CONSTRUCT, SpanKind.SAVE)
@@ -23,6 +26,9 @@ _FEWEST = 5
 _STEPS_BETWEEN = (1, 5)
 """A search over models trains each of them for longer; layers that are made in a row run no step in between."""
 _SHARE_OF_WORK = 0.10
+_SHARE_OF_ALIKE = 0.15
+"""The same of models that train for longer, and could be one."""
+_COLUMNS = ("kind", "name", "start_ns", "detail")
 _WORDS = {"compile": "compiled", "load_model": "loaded", "clone_model": "copied"}
 
 
@@ -30,25 +36,49 @@ _WORDS = {"compile": "compiled", "load_model": "loaded", "clone_model": "copied"
 def claims(case: Case) -> Iterator[Claim]:
     """One, where a line sets a model up many times, each time for a few steps."""
     setups = _turns(case, of_one_line(case.calls.of(*_KINDS)))
-    least, most = _STEPS_BETWEEN
-    if len(setups) < _FEWEST or not least <= _steps_between(case, setups) <= most:
+    if len(setups) < _FEWEST or (between := _steps_between(case, setups)) < _STEPS_BETWEEN[0]:
+        return
+    for_long = between > _STEPS_BETWEEN[1]
+    if for_long and not _are_alike(case.run):
         return
     begin = setups[0].end_ns
     again = [call for call in case.calls.of(*_KINDS, *_FOLLOWING) if call.begin_ns >= begin and _is_setup(call)]
     takes = case.spread(case.phases.of(joined([call.interval for call in again])))
-    if sum(takes.values()) < _SHARE_OF_WORK * case.whole_ns:
+    if sum(takes.values()) < (_SHARE_OF_ALIKE if for_long else _SHARE_OF_WORK) * case.whole_ns:
         return
+    if for_long:
+        setups = _last_of_turns(case, len(setups))
     name = setups[0].name.rpartition(".")[2]
+    how = "each time with the same layers and as many weights" if for_long else "with few steps between"
     yield Claim(
-        Sentence(f"A model was {_WORDS.get(name, 'made')} {len(setups)} times at one line, with few steps between:"),
+        Sentence(f"A model was {_WORDS.get(name, 'made')} {len(setups)} times at one line, {how}:"),
         takes,
         [queries.spans(*_KINDS, *_FOLLOWING)],
-        "Set it up once, before the loop: what follows, such as compiling its functions, is done once, too.",
+        _ONCE + (_ANEW if for_long else ""),
         setups[0].line,
         title=_TITLE,
         support=Support(Ground.REPEATED, seen=len(setups)),
         fix=_fix(case, setups[0].line),
     )
+
+
+_ONCE = "Set it up once, before the loop: what follows, such as compiling its functions, is done once, too."
+_ANEW = " To begin anew, give it its first weights back: weights = model.get_weights(), model.set_weights(weights)."
+
+
+def _are_alike(run: Run) -> bool:
+    """Whether many models were trained that have layers of the same classes, and as many weights: one would do.
+
+    Those of a search over widths or depths differ in one of them.
+    """
+    kinds, models = set(), set()
+    for row in run.filtered("spans", _COLUMNS, lambda piece: pc.equal(piece["kind"], SpanKind.FIT)).to_pylist():
+        told = json.loads(row["detail"] or "{}")
+        layers = (told.get("model") or {}).get("layers") or ()
+        count = ((told.get("training") or {}).get("weights") or {}).get("count")
+        kinds.add((tuple(layer["class"] for layer in layers), count) if layers and count else None)
+        models.add(tuple(layer["name"] for layer in layers))  # Keras numbers them through
+    return len(models) >= _FEWEST and len(kinds) == 1 and None not in kinds
 
 
 def joined(intervals: Sequence[Interval]) -> list[Interval]:
@@ -68,14 +98,24 @@ def _is_setup(call: Call) -> bool:
 
 def of_one_line(calls: Sequence[Call]) -> list[Call]:
     """The line with most time among those that set models up often."""
+    often = (group for group in _by_line(calls) if len(group) >= _FEWEST)
+    return max(often, key=lambda group: sum(call.dur_ns for call in group), default=[])
+
+
+def _last_of_turns(case: Case, count: int) -> list[Call]:
+    """Of lines with so many turns, the one that ends each setup: where the model is put together, or compiled."""
+    turns = (_turns(case, group) for group in _by_line(case.calls.of(*_KINDS)))
+    return max((one for one in turns if len(one) == count), key=lambda group: group[0].begin_ns)
+
+
+def _by_line(calls: Sequence[Call]) -> Iterable[list[Call]]:
     groups: dict[SourceLine, list[Call]] = {}
     for call in sorted(calls, key=lambda call: (call.begin_ns, -call.end_ns)):
         if call.line is not None and _is_setup(call):
             group = groups.setdefault(call.line, [])
             if not group or call.begin_ns >= group[-1].end_ns:  # those inside of another one are part of it
                 group.append(call)
-    often = (group for group in groups.values() if len(group) >= _FEWEST)
-    return max(often, key=lambda group: sum(call.dur_ns for call in group), default=[])
+    return groups.values()
 
 
 def _turns(case: Case, setups: Sequence[Call]) -> list[Call]:

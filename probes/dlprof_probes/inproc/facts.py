@@ -20,13 +20,13 @@ _STATE = "keras.src.backend.common.global_state"
 _RENAMED = {"lr": "learning_rate"}
 
 
-def of_training(model, engines, weights=True):
+def of_training(model, engines, values=True):
     """Settings of Keras, of the model's training, and its initial weights (as sums: their order differs by backend).
 
     Args:
         model: A model of Keras.
         engines: `Engines`.
-        weights: Whether to read these: of the first training they are the initial ones, and reading takes time.
+        values: Whether to read the weights: of the first training they are the initial ones, and reading takes time.
     """
     facts = settings_of_keras()
     for name in ("run_eagerly", "jit_compile", "steps_per_execution"):
@@ -36,7 +36,7 @@ def of_training(model, engines, weights=True):
     facts["loss"] = _name(getattr(model, "loss", None))
     readable = not any(engine.is_session_based for engine, _ in engines.loaded())
     facts["optimizer"] = quiet(lambda: _optimizer(model, readable))
-    facts["weights"] = quiet(lambda: _weights(model, readable)) if weights else None
+    facts["weights"] = quiet(lambda: _weights(model, readable and values))
     facts["threads"] = threads(engines)
     facts["flags"] = flags(engines)
     return dict((name, value) for name, value in facts.items() if value is not None)

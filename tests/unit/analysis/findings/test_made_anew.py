@@ -39,6 +39,34 @@ def test_a_search_trains_each_model_for_longer(tmp_path: Path) -> None:
     assert "retracing" not in slugs(diagnosed(tmp_path / "r", **compiling(20)))
 
 
+def trained_alike(*weights: int) -> Tables:
+    """The same with twenty steps of each, and trainings of models with so many weights."""
+    tables = compiling(20)
+    fits = [
+        runs.fit_span(
+            training={"weights": {"count": count}},
+            model={"layers": [{"name": f"dense_{n}", "class": "Dense"}], "models": [], "optimizer": {}},
+        )
+        for n, count in enumerate(weights)
+    ]
+    return {**tables, "spans": [*fits, *tables["spans"][1:]]}
+
+
+def test_models_that_are_alike_could_be_one_however_long_each_is_trained(tmp_path: Path) -> None:
+    """They have the same layers, and as many weights."""
+    finding = pick(diagnosed(tmp_path / "r", **trained_alike(*[9048] * 5)), "retracing")
+
+    assert "10 times at one line, each time with the same layers and as many weights" in finding.claim
+    assert "set_weights" in finding.next_step
+
+
+def test_models_of_a_search_are_not_alike(tmp_path: Path) -> None:
+    """One has more weights, or it is not known of one, or too few were trained to tell."""
+    for folder, weights in {"a": (18_096,), "b": (0,), "c": ()}.items():
+        told = trained_alike(*[9048] * 4, *weights)
+        assert "retracing" not in slugs(diagnosed(tmp_path / folder, **told))
+
+
 def test_layers_that_a_loop_makes_one_after_another_are_one_model(tmp_path: Path) -> None:
     """No step runs in between."""
     made = [runs.span("construct", 2 + n * 0.2, 2.2 + n * 0.2, span_id=9 + n, line=12) for n in range(10)]
