@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from dlprof.analysis import loops
-from dlprof.analysis.findings import doing, queries
+from dlprof.analysis.findings import doing, queries, standing
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine
 from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.samples import Sample, is_of_input
+from dlprof.analysis.stacks import Frame
+from dlprof.engines.base import EngineSpec
 from dlprof.schema.tree_paths import Tree, TreePath
 from dlprof.schema.vocabulary import Basis, Ground, Phase
 
@@ -24,6 +26,11 @@ _LEAST_FORWARD = 0.1
 """Share of the samples in a network's single operations: less may be the loss alone, which nobody compiles."""
 _DEEP = 4
 """Frames between the user's line and the operation that it starts: wrappers of the engine's own."""
+_OF_KERAS = tuple(
+    f"keras/src/{part}/" for part in ("backend", "layers", "losses", "metrics", "models", "ops", "optimizers")
+)
+"""What of Keras starts operations where a loop calls a model, a loss or an optimiser itself."""
+_SAVING = "/saving/"
 
 
 @of_the_slower
@@ -31,8 +38,8 @@ def claims(case: Case) -> Iterator[Claim]:
     """One, where stacks show operations that a loop of the user's starts one by one."""
     if not case.engine.eager_files:
         return
-    eager, paths = _eager(case), _paths(case)
-    share = case.code.share(paths, eager)
+    paths = _paths(case)
+    eager, share = _most(case, paths)
     if share >= _LEAST_FORWARD and case.engine.eager_within:  # the way back is as many operations
         share += case.code.share(paths, lambda sample: any(frame.name == _BACKWARD for frame in sample.frames))
     takes = case.takes(*paths, share=case.engine.compiling_saves * share)
@@ -59,6 +66,24 @@ _UPDATES = (
 )
 
 
+def _most(case: Case, paths: Sequence[TreePath]) -> tuple[Callable[[Sample], bool], float]:
+    """Which samples stand in operations that are started one by one, and the share that they have.
+
+    Those below calls of Keras, or deep in the engine, count only as far as no operator runs: a kernel that takes long
+    would take as long in a compiled function.
+    """
+    direct, any_depth = _eager(case, _DEEP), _eager(case, None)
+    near, all_of_them = case.code.share(paths, direct), case.code.share(paths, any_depth)
+    whole = sum(case.takes(*paths).values())
+    quiet = sum(case.takes(*(path for path in (*standing.QUIET_STEPS, Tree.SCRIPT) if _is_below(path, paths))).values())
+    below_keras = min(all_of_them, quiet / max(1, whole))
+    return (any_depth, below_keras) if below_keras > near else (direct, near)
+
+
+def _is_below(path: TreePath, paths: Sequence[TreePath]) -> bool:
+    return any(one.holds(path) for one in paths)
+
+
 def _are_updates(case: Case, paths: Sequence[TreePath], eager: Callable[[Sample], bool]) -> bool:
     """Whether most of what is started one by one changes a part of an array."""
     functions = case.engine.updating_functions
@@ -74,31 +99,46 @@ def _paths(case: Case) -> Sequence[TreePath]:
     return (Tree.FIT_STEPS,) if of_keras else _PATHS
 
 
-def _eager(case: Case) -> Callable[[Sample], bool]:
-    """Tells whether a sample stands in an operation that a line of a loop started, and no function is being traced."""
+def _eager(case: Case, depth: int | None) -> Callable[[Sample], bool]:
+    """Tells whether a sample stands in an operation that a line of a loop started, and no function is being traced.
+
+    Args:
+        case: The run.
+        depth: So many frames below that line at most; None: at any depth, and through Keras.
+    """
     often = case.code.lines_of_loops(_OFTEN)
     users, engine = case.code.user_files, case.engine
 
     def is_eager(sample: Sample) -> bool:
         mine = [number for number, frame in enumerate(sample.frames) if frame.file in users]
         in_loop = any((sample.frames[n].file, sample.frames[n].line) in often for n in mine)
-        if not in_loop or is_of_input(sample):
-            return False
-        others = (*_CONVERSIONS, *engine.waiting_functions)
-        if any(frame.name in others for frame in sample.frames[: mine[0]]):
-            return False
-        if any(frame.name in engine.compiled_functions for frame in sample.frames):
-            return False
-        if any(frame.file.startswith(engine.tracing_files) for frame in sample.frames[mine[0] + 1 :]):
+        if not in_loop or is_of_input(sample) or _is_other_work(sample, mine[0], engine):
             return False
         if engine.eager_within:
             inside = any(frame.file.startswith(engine.eager_within) for frame in sample.frames)
             return inside and any(frame.file.startswith(engine.eager_files) for frame in sample.frames)
-        started = sample.frames[max(0, mine[0] - _DEEP) : mine[0]]
-        is_started = any(frame.file.startswith(engine.eager_files) for frame in started)
-        return is_started or doing.goes_back(sample.frames, engine)
+        return _is_started(sample.frames[: mine[0]], engine, depth) or doing.goes_back(sample.frames, engine)
 
     return is_eager
+
+
+def _is_other_work(sample: Sample, users: int, engine: EngineSpec) -> bool:
+    """Whether data of the host are brought over, a compiled function runs, or one is traced."""
+    others = (*_CONVERSIONS, *engine.waiting_functions)
+    return (
+        any(frame.name in others for frame in sample.frames[:users])
+        or any(frame.name in engine.compiled_functions for frame in sample.frames)
+        or any(frame.file.startswith(engine.tracing_files) for frame in sample.frames[users + 1 :])
+    )
+
+
+def _is_started(below: Sequence[Frame], engine: EngineSpec, depth: int | None) -> bool:
+    """Whether frames below the user's line start an operation, or are of Keras and no graph, or file, is made."""
+    if depth is not None:
+        return any(frame.file.startswith(engine.eager_files) for frame in below[-depth:])
+    if any(_SAVING in frame.file or frame.file.startswith(engine.tracing_files) for frame in below):
+        return False
+    return any(frame.file.startswith((*engine.eager_files, *_OF_KERAS)) for frame in below)
 
 
 def _loop_line(case: Case, eager: Callable[[Sample], bool]) -> SourceLine | None:

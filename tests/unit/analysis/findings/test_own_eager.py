@@ -113,3 +113,42 @@ def test_changed_copies_of_whole_arrays_are_told_how_to_do_without(tmp_path: Pat
 
     assert str(finding.fix).startswith("keep the array in NumPy and write into it")
     assert "each makes a copy of all of it" in finding.next_step
+
+
+LAYER: list[Call] = [("__call__", "keras/src/layers/layer.py", 936), ("call", "keras/src/layers/core/dense.py", 180)]
+DEEP: list[Call] = [*LAYER, *[("wrapper", "keras/src/backend/tensorflow/numpy.py", n) for n in range(4)]]
+
+
+def stepping(*calls: Call, kernels_ms: float = 2) -> Tables:
+    """6 s of steps of 20 ms in a loop of TensorFlow, of which 4 s stand in these frames below its line."""
+    one = {"op": "MatMul", "category": "matmul", "ms": kernels_ms}
+    return quiet(
+        lines=[line(50, 500), line(34, 500)],
+        **runs.window([one]),
+        **sampled((2, 6, [*LOOP, *calls]), (6, 8, LOOP[:1])),
+    )
+
+
+def eager_ns(path: Path, tables: Tables) -> list[int]:
+    """What is at stake by eager execution."""
+    told = runs.manifest(keras=None, engine={"name": "tensorflow", "version": "2.21"})
+    return [one.at_stake_ns for one in diagnosed(path, told, **tables).findings if one.slug == "eager-execution"]
+
+
+def test_layers_that_a_loop_calls_start_operations_however_deep_they_are(tmp_path: Path) -> None:
+    """Two thirds of the steps."""
+    assert eager_ns(tmp_path / "r", stepping(*DEEP)) == [pytest.approx(0.85 * 4 * S, rel=0.01)]
+
+
+def test_kernels_below_calls_of_keras_would_take_as_long_in_a_compiled_function(tmp_path: Path) -> None:
+    """Of 20 ms they take 12: 8 are left, of which a compiled step saves most."""
+    assert eager_ns(tmp_path / "r", stepping(*DEEP, kernels_ms=12)) == [pytest.approx(0.85 * 2.4 * S, rel=0.01)]
+
+
+def test_layers_that_are_traced_or_saved_are_no_eager_execution(tmp_path: Path) -> None:
+    """A call of a `tf.function` whose own code is not the user's; a checkpoint."""
+    traced: Call = ("trace_function", "tensorflow/python/eager/polymorphic_function/tracing_compilation.py", 9)
+    saved: Call = ("save_model", "keras/src/saving/saving_api.py", 9)
+
+    assert eager_ns(tmp_path / "a", stepping(traced, *DEEP)) == []
+    assert eager_ns(tmp_path / "b", stepping(saved, *DEEP)) == []
