@@ -218,8 +218,13 @@ class _Check:
 
     def _machine(self) -> None:
         one, two = self.a.manifest.machine, self.b.manifest.machine
-        for name, title in (("host", "machines"), ("cpu", "processors"), ("usable_cores", "usable cores")):
-            values = getattr(one, name), getattr(two, name)
+        told = {
+            "machines": (one.host, two.host),
+            "processors": (one.cpu, two.cpu),
+            "usable cores": (one.at_once(), two.at_once()),
+            "cores' worth of time that the control group may use": (one.quota_cores, two.quota_cores),
+        }
+        for title, values in told.items():
             if values[0] != values[1] and None not in values:
                 self.differences.append(f"{title}: {values[0]} and {values[1]}")
         self._load()

@@ -46,8 +46,7 @@ def of_ranks(members: Sequence[Member]) -> Contention:
         waits[member.rank], walls[member.rank] = took["main_wait_ns"], took["time_ns"]
         runnable += (took["run_ns"] + took["wait_ns"]) / max(1, took["time_ns"])
         running += took["run_ns"] / max(1, took["time_ns"])
-        machine = member.run.manifest.machine
-        cores = max(cores, machine.usable_cores or machine.cores or 0)
+        cores = max(cores, member.run.manifest.machine.at_once() or 0)
     return Contention(waits, walls, runnable, running, cores)
 
 

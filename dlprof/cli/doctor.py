@@ -166,7 +166,10 @@ def _line_profiler() -> list[Check]:
 def _cores() -> list[Check]:
     import psutil
 
-    text = f"{os.cpu_count()} cores, {psutil.virtual_memory().total / 1e9:.1f} GB"
+    from dlprof.launch import machine
+    from dlprof.report.sections.head import cores
+
+    text = f"{cores(machine.describe())}, {psutil.virtual_memory().total / 1e9:.1f} GB"
     checks = [Check("cores", "ok", text)]
     frequencies = psutil.cpu_freq() if hasattr(psutil, "cpu_freq") else None
     if frequencies is None:

@@ -8,6 +8,9 @@ import subprocess
 import time
 from pathlib import Path
 
+import psutil
+from dlprof_probes.sidecar import control_groups
+
 from dlprof.launch import ceilings, processor
 from dlprof.schema.manifest import Git, Machine
 
@@ -21,6 +24,8 @@ def describe() -> Machine:
         cpu=processor.name(),
         cores=os.cpu_count(),
         usable_cores=len(os.sched_getaffinity(0)),
+        physical_cores=psutil.cpu_count(logical=False),
+        quota_cores=control_groups.quota_cores(),
         memory_bytes=os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"),
         ceilings=ceilings.known(),
         half_floats=processor.half_floats(),

@@ -111,12 +111,25 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     cpu: str | None = None
     cores: Amount | None = None
     usable_cores: Amount | None = None
-    """Cores that the process might use."""
+    """Cores that the process might use, by its affinity."""
+    physical_cores: Amount | None = None
+    """Cores of the processor: fewer than `cores` where each is told as two (SMT); None: not known."""
+    quota_cores: Annotated[float, Meta(gt=0)] | None = None
+    """Cores' worth of time that its control group might use, as a container's `--cpus`; None: nothing limited it."""
     memory_bytes: Amount | None = None
     ceilings: Ceilings | None = None
     """None: they were not measured."""
     half_floats: list[str] | None = None
     """Floats of 16 bits that libraries have kernels for on the processor: `float16`, `bfloat16`; None: not known."""
+
+    def at_once(self, usable: int | None = None) -> int | None:
+        """Cores that the process might use at the same time, by its affinity and by the quota; None: not known.
+
+        Args:
+            usable: Cores by its affinity, where that is known of a later moment.
+        """
+        cores = usable or self.usable_cores or self.cores
+        return min(cores, math.ceil(self.quota_cores)) if cores and self.quota_cores else cores
 
 
 class Git(msgspec.Struct, frozen=True, kw_only=True):

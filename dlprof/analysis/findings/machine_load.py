@@ -60,15 +60,28 @@ class MachineLoad:
 
     @cached_property
     def usable_cores(self) -> int:
-        """Cores that the process might use."""
-        machine = self._run.manifest.machine
+        """Cores that the process might use at the same time, by its affinity and the quota of its control group."""
         told = self._training.threads.get("usable_cores") if self._training else None
-        return int(told or machine.usable_cores or machine.cores or 1)
+        return self._run.manifest.machine.at_once(told and int(told)) or 1
 
     @property
     def cores(self) -> int:
-        """Cores that there are."""
+        """Cores that there are, as the system counts them."""
         return self._run.manifest.machine.cores or self.usable_cores
+
+    @property
+    def computing_cores(self) -> int:
+        """Cores that threads of one computation could use: what two share counts once, and a quota holds."""
+        machine = self._run.manifest.machine
+        return machine.at_once(min(self.cores, machine.physical_cores or self.cores)) or 1
+
+    def free_cores(self, cores: int) -> float:
+        """How many of so many cores neither the process nor others used while it trained; none beyond its quota."""
+        seen = self.scheduling
+        own = seen.tree_pct / 100
+        quota = self._run.manifest.machine.quota_cores
+        free = cores - own - seen.others_pct / 100
+        return free if quota is None else min(free, quota - own)
 
     @cached_property
     def scheduling(self) -> Scheduling:

@@ -215,7 +215,7 @@ def fewer_cores(case: RankCase, rank: int) -> tuple[int, int] | None:
 def _cores(run: Run) -> int | None:
     """Cores that a rank may use: as it was when its training began, else when it was started."""
     told = run.manifest.data_parallel
-    return (told.cores if told is not None else None) or run.manifest.machine.usable_cores
+    return run.manifest.machine.at_once(told.cores if told is not None else None)
 
 
 def of_buckets(case: RankCase) -> tuple[int, int, SourceLine | None] | None:

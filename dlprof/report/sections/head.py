@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 from rich.text import Text
 
 from dlprof.report.console import Page
 from dlprof.report.model import Report
+from dlprof.schema.manifest import Machine
 from dlprof.schema.vocabulary import RunState
 from dlprof.units import duration, safe
 
@@ -18,7 +21,7 @@ def traced(page: Page, report: Report) -> None:
     on = "" if report.outside else f"  on {engine(report)}"
     page.console.print()
     page.say(safe(f"{arguments}{on}"), "bold")
-    page.say(f"{versions(report)}; {report.machine.cores} cores, {report.machine.cpu or 'unknown CPU'}", "dim")
+    page.say(f"{versions(report)}; {cores(report.machine)}, {report.machine.cpu or 'unknown CPU'}", "dim")
     page.say(f"run {report.run}; {ended(report)}; wall time {duration(report.wall_ns)}", "dim")
     page.console.print()
     page.say(report.verdict)
@@ -34,6 +37,15 @@ def engine(report: Report) -> str:
     """What it ran on: the backend of Keras, or an engine without it."""
     without_keras = report.engine.name if report.engine is not None else ""
     return report.backend or without_keras or "no engine that dlprof knows"
+
+
+def cores(machine: Machine) -> str:
+    """How many cores there are, and how many of them the process might use where that is less."""
+    if not machine.cores:
+        return "an unknown number of cores"
+    usable = min(machine.usable_cores or machine.cores, machine.quota_cores or math.inf)
+    limited = f", of which it may use {usable:g}" if usable < machine.cores else ""
+    return f"{machine.cores} core{'s' * (machine.cores > 1)}{limited}"
 
 
 def _keras(report: Report) -> str:

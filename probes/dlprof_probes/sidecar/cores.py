@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dlprof_probes.sidecar import proc
+from dlprof_probes.sidecar import control_groups, proc
 from dlprof_probes.sidecar.handles import Handles
 from dlprof_probes.sidecar.jsonl import FLUSH_NS, Writer, anchor
 from dlprof_probes.sidecar.memory import Limits, Rollups, Spent, Split, split
@@ -62,7 +62,7 @@ class Cores:
         self._pid = pid
         self._next_slow = 0
         self._has_begun = False
-        self._quota = _quota_file(pid)
+        self._groups = control_groups.cpu(pid)
         self._limits = Limits(pid)
         self._is_near = False
         self.writer = Writer(raw / "cores.jsonl", self._header(), flush_ns)
@@ -129,7 +129,7 @@ class Cores:
         return available, memory[b"SwapTotal"] - memory[b"SwapFree"], *(_sensors() if begun else (None, None))
 
     def _stalls(self) -> list[int | None]:
-        return [*(_stalled(name) for name in ("cpu", "memory", "io")), _throttled(self._quota)]
+        return [*(_stalled(name) for name in ("cpu", "memory", "io")), _throttled(self._groups)]
 
     def tree(self) -> list[int]:
         """The traced process and its descendants, as last seen."""
@@ -269,22 +269,14 @@ def _stalled(resource: str) -> int | None:
     return int(match[1]) * 1000 if match else None
 
 
-def _quota_file(pid: int) -> str | None:
-    """Where the control group of a process counts how long it was held back by its CPU quota."""
-    for line in proc.read(f"/proc/{pid}/cgroup").decode("utf-8", "replace").splitlines():
-        _, _, rest = line.partition(":")
-        controllers, _, path = rest.partition(":")
-        if controllers in ("", "cpu", "cpu,cpuacct", "cpuacct,cpu"):
-            for root in ("/sys/fs/cgroup", "/sys/fs/cgroup/unified", f"/sys/fs/cgroup/{controllers or 'cpu'}"):
-                if os.path.isfile(file := f"{root}{path.rstrip('/')}/cpu.stat"):  # noqa: PTH113
-                    return file
-    return None
+def _throttled(groups: list[str]) -> int | None:
+    """Time for which control groups held their processes back (ns).
 
-
-def _throttled(path: str | None) -> int | None:
-    """Time for which a control group was held back (ns): version 2 counts microseconds, version 1 nanoseconds."""
-    match = re.search(rb"throttled_(usec|time) (\d+)", proc.read(path)) if path else None
-    return int(match[2]) * (1000 if match[1] == b"usec" else 1) if match else None
+    Version 2 counts microseconds, version 1 nanoseconds.
+    """
+    found = [re.search(rb"throttled_(usec|time) (\d+)", proc.read(f"{folder}/cpu.stat")) for folder in groups]
+    told = [int(match[2]) * (1000 if match[1] == b"usec" else 1) for match in found if match]
+    return sum(told) if told else None
 
 
 def _memory() -> dict[bytes, int]:

@@ -11,7 +11,7 @@ import re
 import time
 from typing import NamedTuple
 
-from dlprof_probes.sidecar import proc
+from dlprof_probes.sidecar import control_groups, proc
 
 _STATUS = (b"RssAnon", b"RssFile", b"RssShmem", b"VmSwap", b"VmHWM", b"VmSize")
 """Lines of `status`, in the order of `Split`."""
@@ -21,7 +21,6 @@ _ROLLUP_SHARE = 0.0005
 """Of the time, that may be spent on walks over pages."""
 _NO_LIMIT = 1 << 60
 """Version 1 of control groups says a number beyond this where there is no limit."""
-_ROOTS = ("/sys/fs/cgroup", "/sys/fs/cgroup/unified", "/sys/fs/cgroup/memory")
 
 
 class Spent:
@@ -95,7 +94,7 @@ class Limits:
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
-        self._group = _group(pid)
+        self._group = control_groups.folders(pid, "memory", lambda folder: _used(folder)[0] is not None)
 
     def row(self) -> list[int | None]:
         """[address space, data, control group's limit, what that uses, how many processes it killed, descriptors].
@@ -111,21 +110,6 @@ class Limits:
 def _own(text: bytes, name: bytes) -> int | None:
     match = re.search(rb"^Max %s\s+(\d+)" % name, text, re.MULTILINE)
     return int(match[1]) if match else None
-
-
-def _group(pid: int) -> list[str]:
-    """Folders of the control group that counts a process's memory, the innermost first."""
-    for line in proc.read(f"/proc/{pid}/cgroup").decode("utf-8", "replace").splitlines():
-        controllers, _, path = line.partition(":")[2].partition(":")
-        if controllers not in ("", "memory"):
-            continue
-        for root in _ROOTS:
-            # In a container the path may be one of the host, and the root be the group itself.
-            for below in (path.rstrip("/"), ""):
-                if _used(f"{root}{below}")[0] is not None:
-                    parts = below.split("/")
-                    return [root + "/".join(parts[:count]) for count in range(len(parts), 0, -1)]
-    return []
 
 
 def _limit(folder: str) -> int | None:

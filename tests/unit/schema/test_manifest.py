@@ -7,7 +7,7 @@ import json
 import pytest
 
 from dlprof.schema import manifest as manifests
-from dlprof.schema.manifest import Clock, Command, Gpu, Manifest, Process
+from dlprof.schema.manifest import Clock, Command, Gpu, Machine, Manifest, Process
 
 
 def test_a_manifest_is_read_as_it_was_written() -> None:
@@ -93,3 +93,22 @@ def test_bytes_that_are_not_utf_8_are_spelled() -> None:
 
     assert read.command == Command(script="a\\xff.py", argv=("ü", "\\xfe"))
     assert read.environment == {"X": "\\x80"}
+
+
+@pytest.mark.parametrize(
+    ("machine", "usable", "expected"),
+    [
+        (Machine(cores=64), None, 64),
+        (Machine(cores=64, usable_cores=8), None, 8),
+        (Machine(cores=64, usable_cores=64, quota_cores=1.5), None, 2),
+        (Machine(cores=64, usable_cores=1, quota_cores=4.0), None, 1),
+        (Machine(cores=64, usable_cores=64, quota_cores=4.0), 2, 2),
+        (Machine(quota_cores=4.0), None, None),
+        (Machine(), None, None),
+    ],
+)
+def test_cores_at_once_are_those_of_the_affinity_within_the_quota(
+    machine: Machine, usable: int | None, expected: int | None
+) -> None:
+    """Of a quota of one core and a half two are used at once; what is not known is not made up."""
+    assert machine.at_once(usable) == expected

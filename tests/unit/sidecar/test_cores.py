@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import psutil
 import pytest
-from dlprof_probes.sidecar import cores, memory, proc
+from dlprof_probes.sidecar import control_groups, cores, memory, proc
 from dlprof_probes.sidecar.handles import Handles
 from dlprof_probes.sidecar.memory import Spent
 
@@ -104,7 +104,20 @@ def test_throttling_of_a_control_group(
     """Version 2 counts microseconds, version 1 nanoseconds."""
     kernel.files.update({"/proc/42/cgroup": groups, file: text})
 
-    assert cores._throttled(cores._quota_file(42)) == expected
+    assert cores._throttled(control_groups.cpu(42)) == expected
+
+
+def test_throttling_of_groups_around_a_control_group_counts_too(kernel: Kernel) -> None:
+    """As the limit of a pod around its containers."""
+    kernel.files.update(
+        {
+            "/proc/42/cgroup": b"0::/pod/one\n",
+            "/sys/fs/cgroup/pod/one/cpu.stat": b"throttled_usec 7\n",
+            "/sys/fs/cgroup/pod/cpu.stat": b"throttled_usec 3\n",
+        }
+    )
+
+    assert cores._throttled(control_groups.cpu(42)) == 10_000
 
 
 @pytest.mark.parametrize(

@@ -167,10 +167,9 @@ def _room(case: Case) -> float:
     if case.kernels.has_gpu:
         return 1.0
     try:
-        seen = case.machine.scheduling
+        free = case.machine.free_cores(case.machine.cores)
     except Abstain:
         return 1.0
-    free = case.machine.cores - (seen.tree_pct + seen.others_pct) / 100
     return min(1.0, max(0.0, free / _FREE))
 
 

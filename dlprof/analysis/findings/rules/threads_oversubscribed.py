@@ -1,7 +1,8 @@
-"""More computing threads than cores: they take the cores from each other."""
+"""More computing threads than cores, or than the quota of their control group: they take the cores from each other."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from dlprof.analysis.findings import queries
@@ -18,6 +19,9 @@ _LOST = 0.55
 """Of the time that threads wait for a core another one of the same training mostly works: about half is lost."""
 _OTHERS_PCT = 50.0
 """With other programs this busy it cannot be told who took the cores."""
+LOST_BEYOND = 0.4
+"""Of the time, where a quota holds them: by measurement of PyTorch, with two threads for a quota of one core or half a
+core, 0.35 to 0.42. Threads that wait for each other compute on in vain, and that counts, too."""
 CALLS = ("set_num_threads(", "op_parallelism_threads(", "NUM_THREADS")
 """What a line of the script has that sets it."""
 
@@ -27,15 +31,21 @@ def look(case: Case) -> Iterator[Claim]:
     count, cores = threads(case), case.machine.usable_cores
     if count <= cores:
         return
-    seen = case.machine.scheduling
+    seen, beyond = case.machine.scheduling, is_beyond(case)
     if seen.others_pct > _OTHERS_PCT or seen.waiting < _WAITING:
         return
     yield Claim(
         Sentence(
-            f"{count} computing threads share {cores} cores: threads spent {100 * seen.waiting:.0f} % of their "
-            "runnable time waiting for a core,"
+            f"{count} computing threads share {_shared(case, cores)}: threads spent "
+            f"{100 * seen.waiting:.0f} % of their runnable time waiting for a core,"
         ),
-        case.takes(Tree.FIT_STEPS, Tree.EVALUATE, Tree.PREDICT, Tree.FIT_VALIDATION, share=seen.waiting * _LOST),
+        case.takes(
+            Tree.FIT_STEPS,
+            Tree.EVALUATE,
+            Tree.PREDICT,
+            Tree.FIT_VALIDATION,
+            share=LOST_BEYOND if beyond else seen.waiting * _LOST,
+        ),
         [queries.scheduled(), queries.training_told("training.threads")],
         f"Set OMP_NUM_THREADS={cores}, or the engine's own number of threads, to the number of cores.",
         case.code.line_with(*CALLS),
@@ -43,6 +53,22 @@ def look(case: Case) -> Iterator[Claim]:
         basis=Basis.ESTIMATED,
         support=Support(Ground.STATED),
     )
+
+
+def is_beyond(case: Case) -> bool:
+    """Whether there are more threads than cores that the quota of the control group allows."""
+    quota = case.run.manifest.machine.quota_cores
+    try:
+        return quota is not None and math.ceil(quota) < threads(case)
+    except Abstain:
+        return False
+
+
+def _shared(case: Case, cores: int) -> str:
+    quota = case.run.manifest.machine.quota_cores
+    if quota is None or not is_beyond(case):
+        return f"{cores} core{'s' * (cores > 1)}"
+    return f"{quota:g} core{'s' * (quota != 1)} of {case.machine.cores}, all that their control group may use"
 
 
 def threads(case: Case) -> int:

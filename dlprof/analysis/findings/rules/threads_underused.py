@@ -1,4 +1,8 @@
-"""The engine computes with fewer threads than there are cores."""
+"""The engine computes with fewer threads than there are cores, or may use fewer cores than there are.
+
+Two that the system tells as two, and the processor has once (SMT), count as one: products of matrices fill a core
+with one thread. Cores beyond the quota of the control group are none either.
+"""
 
 from __future__ import annotations
 
@@ -28,6 +32,12 @@ _LONG_NS = 1_000_000
 _MOSTLY = 0.5
 """Share of the kernels' time that must be in long ones: short ones lose, by waiting, what long ones gain. Of an MLP
 with 0.4 of it in long ones a training of 6.7 s took 7.5 s with two threads."""
+_MORE = "Set OMP_NUM_THREADS={cores}, or the engine's own number of threads, to the number of cores."
+_UNBIND = (
+    "Let the process use all cores: start it without taskset, numactl or the binding of its launcher, or widen its "
+    "affinity with os.sched_setaffinity behind the import that narrowed it."
+)
+_BINDING = ("sched_setaffinity(", "cpu_affinity(")
 _CORES = Query("cores over the run", "SELECT core, avg(busy_pct) AS busy_pct FROM cores GROUP BY core ORDER BY core")
 
 _LENGTHS = Query(
@@ -39,15 +49,16 @@ _LENGTHS = Query(
 
 def look(case: Case) -> Iterator[Claim]:
     """A limit on threads below the number of cores, cores that stood idle, and kernels that could use them."""
-    cores = case.machine.cores
-    used = min(threads(case), case.machine.usable_cores)
+    told, usable = threads(case), case.machine.usable_cores
+    is_bound = told >= usable  # its affinity is what limits it
+    cores = case.machine.computing_cores if is_bound else min(case.machine.computing_cores, usable)
+    used = min(told, usable)
     if used >= cores:
         return
-    seen = case.machine.scheduling
     if case.steps is None or case.tree.unsplit is not None:
         raise Abstain("no kernel window tells how much of a step could be computed by more threads")
-    busy = seen.tree_pct / 100
-    free = cores - busy - seen.others_pct / 100
+    busy = case.machine.scheduling.tree_pct / 100
+    free = case.machine.free_cores(cores)
     kernels = case.steps / StepPart.KERNELS
     if busy > used + _ROOM or free < _FREE or case.own(kernels) < _WORTH * max(1, case.own(case.steps)):
         return
@@ -59,17 +70,20 @@ def look(case: Case) -> Iterator[Claim]:
             f"only {100 * in_long:.0f} % of the kernels' time is in such as take {duration(_LONG_NS)} or more: shorter "
             "ones lose by waiting for other threads what they gain"
         )
-    limit = "thread" if used == 1 else "threads"
+    limit = f"with {used} thread{'s' * (used > 1)} on {cores} cores,"
+    if is_bound:
+        limit = f"on {used} of {cores} cores, because its process is bound to no more,"
     yield Claim(
         Sentence(
-            f"The engine computes with {used} {limit} on {cores} cores, {busy:.1f} of which were busy while training, "
+            f"The engine computes {limit} {busy:.1f} of which were busy while training, "
             f"and {100 * in_long:.0f} % of the kernels' time is in such as are long enough to be shared:"
         ),
         case.takes(kernels, Tree.FIT_VALIDATION, Tree.EVALUATE, share=(1 - used / cores) * _GAIN * in_long),
         [_CORES, _LENGTHS, queries.training_told("training.threads")],
-        f"Set OMP_NUM_THREADS={cores}, or the engine's own number of threads, to the number of cores.",
-        case.code.line_with(*CALLS),
-        Remedy(f"{cores} threads", thread_variables(cores), {"threads": cores}),
+        _UNBIND if is_bound else _MORE.format(cores=cores),
+        case.code.line_with(*(_BINDING if is_bound else CALLS)),
+        # A trial is started as dlprof is: it would be bound as the run was, or not at all.
+        None if is_bound else Remedy(f"{cores} threads", thread_variables(cores), {"threads": cores}),
         basis=Basis.ESTIMATED,
         support=Support(Ground.MODEL, seen=case.kernels.seen_steps),
     )

@@ -87,3 +87,29 @@ def test_without_a_manifest_of_the_machine_there_is_one_core(tmp_path: Path) -> 
 
     assert load(tmp_path, told, spans=[]).cores == 1
     assert load(tmp_path / "x", told, spans=threads(1)).cores == 2
+
+
+@pytest.mark.parametrize(
+    ("machine", "usable", "computing"),
+    [
+        ({"cores": 2, "usable_cores": 2}, 2, 2),
+        ({"cores": 8, "usable_cores": 8, "physical_cores": 4}, 2, 4),
+        ({"cores": 64, "usable_cores": 64, "physical_cores": 32, "quota_cores": 1.0}, 1, 1),
+    ],
+)
+def test_cores_for_one_computation_are_real_ones_within_the_quota(
+    tmp_path: Path, machine: dict[str, Any], usable: int, computing: int
+) -> None:
+    """What the training was told of its affinity, 2, holds for the process."""
+    seen = load(tmp_path, runs.manifest(machine=machine), spans=threads(2))
+
+    assert (seen.usable_cores, seen.computing_cores) == (usable, computing)
+
+
+@pytest.mark.parametrize(("quota", "free"), [(None, 4.5), (2.0, 0.5)])
+def test_what_is_beyond_the_quota_is_not_free(tmp_path: Path, quota: float | None, free: float) -> None:
+    """Of 8 cores the process uses 1.5, and others 2."""
+    machine = {"cores": 8, "usable_cores": 8, "quota_cores": quota}
+    rows = cpu((2.5, BEGIN), (7.5, WAITING), others=200.0, tree=150.0)
+
+    assert load(tmp_path, runs.manifest(machine=machine), **rows).free_cores(8) == free

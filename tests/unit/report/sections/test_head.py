@@ -8,6 +8,7 @@ import pytest
 
 from dlprof.report.model import Exit, Source
 from dlprof.report.sections import head
+from dlprof.schema.manifest import Machine
 from tests.unit.report.reports import printed, report, rows
 from tests.unit.runs import S
 
@@ -91,3 +92,19 @@ def test_the_end_names_commands_that_tell_more() -> None:
     (line,) = printed(head.next_steps, report())
 
     assert line == 'more: dlprof lines r   dlprof sql r "SELECT * FROM steps"   dlprof report r --json'
+
+
+@pytest.mark.parametrize(
+    ("machine", "text"),
+    [
+        (Machine(cores=2, usable_cores=2), "2 cores"),
+        (Machine(cores=1), "1 core"),
+        (Machine(cores=64, usable_cores=2), "64 cores, of which it may use 2"),
+        (Machine(cores=64, usable_cores=64, quota_cores=1.5), "64 cores, of which it may use 1.5"),
+        (Machine(cores=2, usable_cores=2, quota_cores=4.0), "2 cores"),
+        (Machine(), "an unknown number of cores"),
+    ],
+)
+def test_cores_that_a_process_may_not_use_are_told(machine: Machine, text: str) -> None:
+    """By its affinity, or by the quota of a container."""
+    assert head.cores(machine) == text

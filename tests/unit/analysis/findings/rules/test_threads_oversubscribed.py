@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tests.unit import runs
 from tests.unit.analysis.findings.cases import BEGIN, WAITING, Planted, cpu, diagnosed, pick, quiet, slugs, threads
 
 
@@ -24,3 +25,18 @@ def test_threads_that_ended_did_wait(tmp_path: Path) -> None:
     rows = cpu((2.5, BEGIN), (7.5, WAITING), (8.0, BEGIN), tree=200.0)
 
     assert "threads-oversubscribed" in slugs(diagnosed(tmp_path / "r", **quiet(spans=threads(16), **rows)))
+
+
+def test_threads_beyond_the_quota_of_a_container_are_named(tmp_path: Path) -> None:
+    """Eight threads on eight cores, of which the container may use two at a time."""
+    told = runs.manifest(machine={"cores": 8, "usable_cores": 8, "quota_cores": 2.0})
+    spans = [runs.fit_span(training={"threads": {"usable_cores": 8, "torch": 8}})]
+
+    finding = pick(
+        diagnosed(tmp_path / "r", told, **quiet(spans=spans, **cpu((2.5, BEGIN), (7.5, WAITING), tree=200.0))),
+        "threads-oversubscribed",
+    )
+
+    assert "8 computing threads share 2 cores of 8, all that their control group may use" in finding.claim
+    assert finding.remedy is not None
+    assert finding.remedy.environment["OMP_NUM_THREADS"] == "2"

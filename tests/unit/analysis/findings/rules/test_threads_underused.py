@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -40,3 +41,27 @@ def test_kernels_too_short_to_be_shared_gain_nothing(tmp_path: Path) -> None:
     assert slugs(found) == []
     (why,) = [one.because for one in found.abstained if one.slug == "threads-underused"]
     assert why.startswith("only 0 % of the kernels' time is in such as take 1.00 ms or more")
+
+
+def test_a_process_that_is_bound_to_one_core_is_told_to_be(tmp_path: Path) -> None:
+    """More threads would have no core there, so that none are advised, or tried."""
+    bound = [runs.fit_span(training={"threads": {"usable_cores": 1, "torch": 1}})]
+
+    finding = pick(
+        diagnosed(tmp_path / "r", **quiet(spans=bound, **cpu((2.5, BEGIN), (7.5, BUSY)))), "threads-underused"
+    )
+
+    assert "computes on 1 of 2 cores, because its process is bound to no more" in finding.claim
+    assert "taskset" in finding.next_step
+    assert finding.remedy is None
+
+
+@pytest.mark.parametrize(
+    "machine",
+    [{"cores": 2, "usable_cores": 2, "physical_cores": 1}, {"cores": 2, "usable_cores": 2, "quota_cores": 1.0}],
+)
+def test_cores_that_are_none_for_a_computation_are_not_left_unused(tmp_path: Path, machine: dict[str, Any]) -> None:
+    """Two that the processor has once, and one that the quota of a container takes away."""
+    told = runs.manifest(machine=machine)
+
+    assert slugs(diagnosed(tmp_path / "r", told, **quiet(spans=threads(1), **cpu((2.5, BEGIN), (7.5, BUSY))))) == []
