@@ -51,3 +51,15 @@ def test_kernels_of_a_compiled_function_have_the_lines_that_made_them(tmp_path: 
     told = runner.report(tmp_path)
     (found,) = [one for one in told["findings"] if one["slug"] == "both-branches"]
     assert remarks[found["line"]] == "choice"
+
+
+def test_a_condition_that_is_the_same_for_all_rows_stays_one(tmp_path: Path) -> None:
+    """Under `vmap`, too: one branch runs, and nothing is asked."""
+    one_flag = SCRIPT.replace("def choose(x):", "def choose(flag, x):").replace("x[0, 0] > 2", "flag > 2")
+    one_flag = one_flag.replace("vmap(choose)(x * w)", "vmap(choose, in_axes=(None, 0))(jnp.sum(w) - 1e6, x * w)")
+    runner.write(tmp_path, "train.py", one_flag)
+    done = runner.trace("train.py", "--backend", "native-jax", cwd=tmp_path)
+
+    assert done.code == 0, done.err
+    assert runner.sql(tmp_path, "SELECT DISTINCT line FROM kernels WHERE op = 'cond'") == [{"line": 12}]
+    assert "both-branches" not in [one["slug"] for one in runner.report(tmp_path)["findings"]]

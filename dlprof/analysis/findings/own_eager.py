@@ -72,8 +72,12 @@ def _most(case: Case, paths: Sequence[TreePath]) -> tuple[Callable[[Sample], boo
     Those below calls of Keras, or deep in the engine, count only as far as no operator runs: a kernel that takes long
     would take as long in a compiled function.
     """
-    direct, any_depth = _eager(case, _DEEP), _eager(case, None)
-    near, all_of_them = case.code.share(paths, direct), case.code.share(paths, any_depth)
+    direct = _eager(case, _DEEP)
+    near = case.code.share(paths, direct)
+    if case.engine.eager_within:  # these are told by files, at whatever depth
+        return direct, near
+    any_depth = _eager(case, None)
+    all_of_them = case.code.share(paths, any_depth)
     whole = sum(case.takes(*paths).values())
     quiet = sum(case.takes(*(path for path in (*standing.QUIET_STEPS, Tree.SCRIPT) if _is_below(path, paths))).values())
     below_keras = min(all_of_them, quiet / max(1, whole))

@@ -76,9 +76,12 @@ class HloLabels:
         return self._own_lines[id(instruction)]
 
     def _own_line_anew(self, instruction: Instruction) -> Line | None:
-        """The line of the product in a fusion, else of most of what was fused, else of the instruction itself."""
-        products = [one for one in instruction.inside if one.opcode in _PRODUCTS]
-        for fused in (products, instruction.inside):
+        """The line of the product in a fusion, else of most of what was fused, else of the instruction itself.
+
+        What a loop or a condition runs is not fused into it: its own line is the one that asks for it.
+        """
+        inside = instruction.inside if instruction.opcode == "fusion" else ()
+        for fused in ([one for one in inside if one.opcode in _PRODUCTS], inside):
             votes = Counter(self._users(one.frame) for one in fused if one.opcode not in _INSERTED)
             named = next((line for line, _ in votes.most_common() if line is not None), None)
             if named is not None:

@@ -144,3 +144,29 @@ def test_a_fusion_is_of_the_line_of_its_product() -> None:
 
     assert line_of(Instruction("fusion.1", "fusion", "", SCRIPT, inside, (), 1)) == ("net.py", 12)
     assert line_of(Instruction("fusion.1", "fusion", "", MODEL, inside[1:], (), 1)) == ("train.py", 90)
+
+
+def test_a_loop_or_a_condition_is_of_its_own_line() -> None:
+    """What it runs is not fused into it."""
+    runs = (Fused("", "dot", MODEL), Fused("", "add", MODEL))
+
+    assert line_of(Instruction("while.1", "while", "", SCRIPT, runs, (), 1)) == ("train.py", 90)
+
+
+def test_what_xla_put_between_others_is_of_the_line_of_its_neighbours() -> None:
+    """A product that was rewritten, of who uses its result; a copy, of what made it."""
+    made = {
+        one.name: one
+        for one in (
+            Instruction("add.1", "add", "", SCRIPT, (), (), 1),
+            Instruction("copy.2", "copy", "", None, (), (1,), 2),
+            Instruction("dot.3", "dot", "jit(f)/dot_general", None, (), (2,), 3),
+            Instruction("tanh.4", "tanh", "", MODEL, (), (3,), 4),
+        )
+    }
+    labels = HloLabels({"jit_f": made}, Model(files=FileNames("/home/me/work")))
+
+    assert [labels.line(HloInstruction(name, "jit_f", 1, "")) for name in ("copy.2", "dot.3")] == [
+        ("train.py", 90),
+        ("net.py", 12),
+    ]
