@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,10 @@ _SHARE = 0.15
 """Share of the samples in which a session takes over what is new; at its start it always does so once."""
 _OF_SESSIONS = Title("A session was made for each call", "sessions that are made for each call")
 _MAKES = re.compile(r"\b(Interactive)?Session\(")
+_ADDS = frozenset({"_create_op_internal", "_create_op_helper", "create_op", "_apply_op_helper"})
+"""Functions of TensorFlow that add an operation to a graph."""
+_RUNS_NEW = re.compile(r"\.run\(\s*\[?\s*[\w.]+\(|\)\.eval\(")
+"""A line that runs what a call gives."""
 _FEWEST, _FEWEST_SEEN = 5, 2
 """So many sessions of one line are many; seen by samples, which miss most of them, fewer are enough."""
 _FUNCTION = ("file", "function", "first_line")
@@ -72,6 +76,8 @@ def claims(case: Case) -> Iterator[Claim]:
     share = case.code.share(_LOOPS, extends)
     if share < _SHARE:
         return
+    anew = _lines_that_run_new(case, extends)
+    share = case.code.share(_LOOPS, lambda sample: extends(sample) or _user_line(case, sample) in anew)
     grown = growth.of_steps(case)
     lost = grown.lost_ns / max(1, case.own(Tree.FIT_STEPS)) if grown is not None else 0.0
     line = case.code.hottest_line(_LOOPS, extends)
@@ -85,6 +91,25 @@ def claims(case: Case) -> Iterator[Claim]:
         support=case.code.support(_LOOPS, extends, ground=Ground.REPEATED),
         fix=_fix(case, line),
     )
+
+
+def _lines_that_run_new(case: Case, extends: Callable[[Sample], bool]) -> set[SourceLine]:
+    """Lines that add an operation and run it at once, as `sess.run(tf.assign(...))`: they need not run at all then.
+
+    What a session takes over is a part of that: it also makes ready what it runs for the first time, in C++.
+    """
+    added, extended = set(), set()
+    for sample in case.code.samples:
+        line = _user_line(case, sample)
+        if line is not None and sample.main:
+            extended.update([line] if extends(sample) else [])
+            added.update([line] if any(frame.name in _ADDS for frame in sample.frames) else [])
+    return {line for line in added & extended if _RUNS_NEW.search(case.code.source(*line))}
+
+
+def _user_line(case: Case, sample: Sample) -> SourceLine | None:
+    frame = case.code.user_frame(sample)
+    return (frame.file, frame.line) if frame is not None else None
 
 
 def _of_sessions(case: Case, made: Sessions) -> Iterator[Claim]:

@@ -7,8 +7,20 @@ from typing import Any
 
 import pytest
 
+from dlprof.analysis.findings import diagnose
 from tests.unit import runs
-from tests.unit.analysis.findings.cases import FIT, KERNELS, diagnosed, on, pick, quiet, sampled, slugs
+from tests.unit.analysis.findings.cases import (
+    FIT,
+    KERNELS,
+    Planted,
+    diagnosed,
+    keep_source,
+    on,
+    pick,
+    quiet,
+    sampled,
+    slugs,
+)
 from tests.unit.runs import S
 
 SESSION = "tensorflow_core/python/client/session.py"
@@ -76,3 +88,22 @@ def test_sessions_whose_line_was_not_counted_are_known_by_their_function_s_calls
 
     assert [one.slug for one in found.findings if one.slug == "retracing"] == ["retracing"] * (told is not None)
     assert told is None or told in pick(found, "retracing").claim
+
+
+ADDS = [*FIT, ("step", "train.py", 32), ("assign", "tensorflow_core/python/ops/state_ops.py", 227),
+        ("_create_op_internal", "tensorflow_core/python/framework/ops.py", 3426)]  # fmt: skip
+READY = [*FIT, ("step", "train.py", 32), ("run", SESSION, 9), ("_call_tf_sessionrun", SESSION, 14)]
+"""A session that makes ready what it runs for the first time."""
+
+
+@pytest.mark.parametrize(
+    ("source", "seconds"),
+    [("sess.run(tf.assign(rate, value))", 5), ("rate.assign(value).eval()", 5), ("sess.run([loss, train])", 2)],
+)
+def test_a_line_that_runs_what_it_adds_need_not_run_at_all(tmp_path: Path, source: str, seconds: int) -> None:
+    """2 s in taking the operations over, 0.5 in adding them, 2.5 in running them; a line that runs others needs that."""
+    stood = sampled((2, 4, EXTENDS), (4, 4.5, ADDS), (4.5, 7, READY), (7, 8, FIT))
+    run = Planted(quiet(**stood, **runs.window(KERNELS)), on("tensorflow1")).run(tmp_path / "r")
+    keep_source(run, "\n" * 31 + source)
+
+    assert pick(diagnose.diagnose(run), "retracing").at_stake_ns == pytest.approx(seconds * S, rel=0.01)
