@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TextIO
 
 from rich.table import Table
 from rich.text import Text
 
+from dlprof.analysis import kernel_lines
 from dlprof.analysis.kernels import GROUPS, INCLUSIVE, OF_DEVICES, Kernels, Row
 from dlprof.report.console import keep_widths, make_console
 from dlprof.schema.vocabulary import EventKind
@@ -85,16 +86,15 @@ def print_table(run: Run, kernels: Kernels, by: str, *, top: int, file: TextIO, 
 
 def _placed(run: Run, rows: Sequence[Row]) -> list[Row]:
     """Rows by line, with its place and its text."""
-    texts = {row.keys["file"]: run.folder.source_lines(row.keys["file"]) for row in rows if row.keys["file"]}
-    return [replace(row, keys={**row.keys, **_place(row, texts)}) for row in rows]
+    texts = kernel_lines.texts(run, rows)
+    return [
+        replace(row, keys={**row.keys, _PLACE: _place(row), _SOURCE: text})
+        for row, text in zip(rows, texts, strict=True)
+    ]
 
 
-def _place(row: Row, texts: Mapping[str, Sequence[str]]) -> dict[str, str | None]:
-    file, line = row.keys["file"], row.keys["line"]
-    if file is None:
-        return {_PLACE: None, _SOURCE: None}
-    known = texts[file][line - 1 : line] if line > 0 else ()
-    return {_PLACE: f"{file}:{line}", _SOURCE: known[0].strip() if known else None}
+def _place(row: Row) -> str | None:
+    return f"{row.keys['file']}:{row.keys['line']}" if row.keys["file"] is not None else None
 
 
 def _times(rows: Sequence[Row]) -> str:

@@ -115,6 +115,21 @@ class LayerKernels(Struct, frozen=True):
     """Of the time of all that ran on devices, or of all that ran on the host: as these did."""
 
 
+class LineKernels(Struct, frozen=True):
+    """Kernels that a line of the user's made, in a compiled function; None: those of no line."""
+
+    file: str | None
+    line: int | None
+    source: str | None
+    """Its text, where a copy of the file was kept."""
+    kind: str
+    device: str
+    count: int
+    total_ns: int
+    share: float
+    """Likewise."""
+
+
 class CategoryKernels(Struct, frozen=True):
     """Kernels of a category."""
 
@@ -146,6 +161,8 @@ class KernelSums(Struct, frozen=True):
     """What `all_ns` is the time of: `devices`, or where nothing ran on one, `host`. The two are never added."""
     host_ns: int | None = None
     """Time of all operators of the host."""
+    by_line: tuple[LineKernels, ...] = ()
+    """Empty where no trace tells the lines: those of JAX do."""
 
 
 class Source(Struct, frozen=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any, TypeVar
 
@@ -19,6 +19,7 @@ from dlprof.analysis import (
     graph_compilations,
     input_graphs,
     input_pipeline,
+    kernel_lines,
     kernels,
     latency,
     lines,
@@ -50,6 +51,7 @@ from dlprof.report.model import (
     HealthLine,
     KernelSums,
     LayerKernels,
+    LineKernels,
     LostTable,
     MainLoop,
     MeasuredGpus,
@@ -333,7 +335,18 @@ def _kernels(run: Run, top: int) -> KernelSums | None:
         tuple(DirectionKernels(**row.keys, total_ns=row.total_ns) for row in by_direction.rows),
         by_layer.all_of,
         by_layer.host_ns,
+        tuple(_lines_of_kernels(run, top)),
     )
+
+
+def _lines_of_kernels(run: Run, top: int) -> Iterator[LineKernels]:
+    if not kernel_lines.are_known(run):
+        return
+    sums = kernels.summarise(run, "line")
+    rows = sums.rows[:top]
+    for row, source in zip(rows, kernel_lines.texts(run, rows), strict=True):
+        share = row.total_ns / max(1, sums.whole_ns(row))
+        yield LineKernels(**row.keys, source=source, count=row.count, total_ns=row.total_ns, share=share)
 
 
 def _functions(run: Run) -> list[lines.FunctionLines]:

@@ -10,7 +10,7 @@ from dlprof.analysis.device_time import DeviceTime, SpanOf
 from dlprof.analysis.gpu_idle import GpuIdle, HostDoing
 from dlprof.analysis.kernels import OF_HOST
 from dlprof.report.console import Page
-from dlprof.report.model import KernelSums, LayerKernels, Report
+from dlprof.report.model import KernelSums, LayerKernels, LineKernels, Report
 from dlprof.units import duration, percent, safe
 
 _BLAMED = 3
@@ -30,6 +30,21 @@ def kernels(page: Page, report: Report) -> None:
     page.show(table)
     if sums.dropped_events:
         page.say(f"{sums.dropped_events} events were dropped by the profiler", "yellow", 2)
+    if sums.by_line:
+        _by_line(page, sums.by_line, page.typed or report.run)
+
+
+def _by_line(page: Page, rows: Sequence[LineKernels], typed: str) -> None:
+    """The same by the line that made them, for code that no clock in Python sees."""
+    page.title("Kernels by line", f"of compiled functions; more: dlprof kernels {typed} --by line")
+    names = ("line", "on", "count", "time", "%", "source")
+    table = page.table(*[(name, "right" if name in ("count", "time", "%") else "left") for name in names])
+    for row in rows:
+        place = "(no line)" if row.file is None else f"{row.file}:{row.line}"
+        share = f"{100 * row.share:.1f}"
+        source = Text(safe(row.source or ""))
+        table.add_row(Text(safe(place)), row.device, f"{row.count:,}", duration(row.total_ns), share, source)
+    page.show(table)
 
 
 def _all(sums: KernelSums) -> str:

@@ -8,7 +8,7 @@ from msgspec import structs
 
 from dlprof.analysis.device_time import DeviceTime, SpanOf
 from dlprof.analysis.gpu_idle import GpuIdle, HostDoing
-from dlprof.report.model import KernelSums, LayerKernels
+from dlprof.report.model import KernelSums, LayerKernels, LineKernels
 from dlprof.report.sections import devices
 from tests.unit.report.reports import printed, report, rows
 from tests.unit.runs import MS
@@ -122,3 +122,18 @@ def test_a_device_has_its_shares_of_the_span() -> None:
 def test_a_run_without_gpus_has_no_idle_time() -> None:
     """Nothing is printed."""
     assert printed(devices.gpu_idle, report()) == []
+
+
+def test_lines_that_made_kernels_have_a_table_of_their_own() -> None:
+    """Where a trace tells them."""
+    made = LineKernels("train.py", 5, "h = x @ w", "operator", "cpu", 10, 30 * MS, 0.75)
+    loose = structs.replace(made, file=None, line=None, source=None, total_ns=10 * MS, share=0.25)
+
+    lines = printed(devices.kernels, report(kernels=structs.replace(SUMS, by_line=(made, loose))))
+
+    assert lines[-4] == "Kernels by line  of compiled functions; more: dlprof kernels r --by line"
+    assert rows(lines[-3:]) == [
+        ["line", "on", "count", "time", "%", "source"],
+        ["train.py:5", "cpu", "10", "30.0 ms", "75.0", "h = x @ w"],
+        ["(no line)", "cpu", "10", "10.0 ms", "25.0"],
+    ]
