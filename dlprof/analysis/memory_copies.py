@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
-from dlprof.analysis import memory_series
+from dlprof.analysis import memory_series, source_calls
 from dlprof.analysis.columns import Integers
 from dlprof.analysis.memory_places import Place, Places
 from dlprof.analysis.memory_series import MemorySeries
@@ -142,7 +142,9 @@ def _in_file(lines: Sequence[str], file: str, grown: _Growth) -> Iterator[Copy]:
     except (SyntaxError, ValueError):
         return
     for scope in _scopes(tree):
-        if scope is tree or grown.ends_in(file, _lines(scope)):  # what a function made is gone when it returns
+        if scope is tree or grown.ends_in(
+            file, source_calls.lines(scope)
+        ):  # what a function made is gone when it returns
             yield from _in_scope(scope, file, grown)
 
 
@@ -150,7 +152,7 @@ def _in_scope(scope: ast.AST, file: str, grown: _Growth) -> Iterator[Copy]:
     statements = list(_statements(scope))
     for statement in statements:
         value = statement.value if isinstance(statement, (ast.Assign, ast.AnnAssign, ast.Expr)) else None
-        size = grown.of(file, _lines(statement)) if value is not None else 0
+        size = grown.of(file, source_calls.lines(statement)) if value is not None else 0
         if value is None or size < LEAST_BYTES:
             continue
         copies = (_copy(file, statement, name, size, statements, grown) for name in _converted(value))
@@ -166,12 +168,12 @@ def _copy(
     makers = [one for one in statements if one.lineno < statement.lineno and name in _made_by(one)]
     if not makers or any(one.lineno >= statement.lineno and name in _let_go_by(one) for one in statements):
         return None
-    lines = [line for one in makers for line in _lines(one)]
+    lines = [line for one in makers for line in source_calls.lines(one)]
     source = grown.of(file, lines)
-    fallen = grown.least_after(file, _lines(statement))
+    fallen = grown.least_after(file, source_calls.lines(statement))
     if source < _LEAST_SOURCE * size or fallen is None or fallen >= _GIVEN_BACK * min(source, size):
         return None
-    largest = max(makers, key=lambda one: grown.of(file, _lines(one)))
+    largest = max(makers, key=lambda one: grown.of(file, source_calls.lines(one)))
     return Copy(file, statement.lineno, name, largest.lineno, source, size)
 
 
@@ -223,17 +225,8 @@ def _adding(statement: ast.stmt) -> str | None:
 def _converted(value: ast.expr) -> Iterator[str]:
     """Names that are given to a conversion somewhere in an expression."""
     for call in ast.walk(value):
-        if isinstance(call, ast.Call) and _called(call.func) in _CONVERSIONS:
+        if isinstance(call, ast.Call) and source_calls.called(call) in _CONVERSIONS:
             given = [*call.args, *(keyword.value for keyword in call.keywords)]
             if isinstance(call.func, ast.Attribute):
                 given.append(call.func.value)
             yield from (one.id for part in given for one in ast.walk(part) if isinstance(one, ast.Name))
-
-
-def _called(function: ast.expr) -> str:
-    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-
-
-def _lines(node: Any) -> range:
-    """Numbers of the lines that a statement, or a function, stands in."""
-    return range(node.lineno, (node.end_lineno or node.lineno) + 1)

@@ -221,7 +221,7 @@ class _Check:
         told = {
             "machines": (one.host, two.host),
             "processors": (one.cpu, two.cpu),
-            "usable cores": (one.at_once(), two.at_once()),
+            "usable cores": (one.usable_cores, two.usable_cores),
             "cores' worth of time that the control group may use": (one.quota_cores, two.quota_cores),
         }
         for title, values in told.items():

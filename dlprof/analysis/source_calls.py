@@ -4,30 +4,66 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def functions(tree: ast.AST) -> dict[str, Function]:
-    """The functions of a file by name, those within others too; of several of one name the last."""
-    return {node.name: node for node in ast.walk(tree) if isinstance(node, Function)}
+@dataclass(frozen=True)
+class Functions:
+    """The functions of a file, those within others too; of several of one name the last.
+
+    Attributes:
+        tree: The file.
+    """
+
+    tree: ast.Module
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Function]:
+        """They."""
+        return {node.name: node for node in ast.walk(self.tree) if isinstance(node, Function)}
+
+    @cached_property
+    def uses(self) -> Mapping[str, AbstractSet[str]]:
+        """Functions of the file that each of them names."""
+        return {name: names(node) & self.by_name.keys() for name, node in self.by_name.items()}
+
+    @cached_property
+    def used_outside(self) -> AbstractSet[str]:
+        """Those that the file itself names, outside of functions."""
+        statements = [node for node in self.tree.body if not isinstance(node, (*_FUNCTIONS, ast.ClassDef))]
+        return {name for node in statements for name in names(node)} & self.by_name.keys()
+
+    def reached(self, begin: Iterable[str]) -> set[str]:
+        """Functions that these use, by whatever way, and these themselves."""
+        found: set[str] = set()
+        waiting = [name for name in begin if name in self.by_name]
+        while waiting:
+            name = waiting.pop()
+            if name not in found:
+                found.add(name)
+                waiting += self.uses[name]
+        return found
+
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def names(node: ast.AST) -> set[str]:
-    """Names that are used somewhere below a node: `f` and the `f` of `self.f`."""
-    read = {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)}
-    return read | {one.attr for one in ast.walk(node) if isinstance(one, ast.Attribute)}
+    """Names that are read somewhere below a node, and what is read of `self`.
 
-
-def reached(begin: Iterable[str], known: Mapping[str, Function]) -> set[str]:
-    """Functions that these use, by whatever way, and these themselves."""
-    found: set[str] = set()
-    waiting = [name for name in begin if name in known]
-    while waiting:
-        name = waiting.pop()
-        if name not in found:
-            found.add(name)
-            waiting += [used for used in names(known[name]) if used in known]
+    An attribute of anything else is no function of this file: the `step` of `env.step` is another one.
+    """
+    found = set()
+    for one in ast.walk(node):
+        if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load):
+            found.add(one.id)
+        elif isinstance(one, ast.Attribute) and isinstance(one.value, ast.Name) and one.value.id == "self":
+            found.add(one.attr)
     return found
 
 
@@ -35,3 +71,8 @@ def called(call: ast.Call) -> str:
     """The last part of the name of what is called; empty where it has none."""
     function = call.func
     return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+def lines(node: Any) -> range:
+    """Numbers of the lines that a statement, an expression or a function stands in."""
+    return range(node.lineno, (node.end_lineno or node.lineno) + 1)

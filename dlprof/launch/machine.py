@@ -15,21 +15,33 @@ from dlprof.launch import ceilings, processor
 from dlprof.schema.manifest import Git, Machine
 
 
-def describe() -> Machine:
-    """Host name, system, processor, cores that may be used, what they can do if that is known, and memory (bytes)."""
+def describe(pid: int | None = None) -> Machine:
+    """Host name, system, processor, cores that may be used, what they can do if that is known, and memory (bytes).
+
+    Args:
+        pid: The process that may use the cores; None: this one, and what it starts.
+    """
     system = os.uname()
     return Machine(
         host=system.nodename,
         system=f"{system.sysname} {system.release}",
         cpu=processor.name(),
         cores=os.cpu_count(),
-        usable_cores=len(os.sched_getaffinity(0)),
+        usable_cores=_bound_to(pid or 0),
         physical_cores=psutil.cpu_count(logical=False),
-        quota_cores=control_groups.quota_cores(),
+        quota_cores=control_groups.quota_cores(pid or "self"),
         memory_bytes=os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"),
         ceilings=ceilings.known(),
         half_floats=processor.half_floats(),
     )
+
+
+def _bound_to(pid: int) -> int | None:
+    """Cores that a process may use by its affinity; None: it is gone."""
+    try:
+        return len(os.sched_getaffinity(pid))
+    except OSError:
+        return None
 
 
 _GIT = ("status", "--porcelain=v2", "--branch", "--untracked-files=no")

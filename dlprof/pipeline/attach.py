@@ -99,7 +99,7 @@ def _first_manifest(config: TraceConfig, process: RunningProcess, program: Progr
             masked=tuple(argv) != config.arguments,
         ),
         backend=Backend(source=RunSource.ATTACHED),
-        machine=machine.describe(),
+        machine=machine.describe(process.pid),
         git=machine.GitState(program.script_folder).answer(),
         config=config.as_json(),
         clock=manifests.Clock(origin_perf_ns=time.perf_counter_ns(), anchor_start=read_anchor()),

@@ -115,7 +115,10 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     physical_cores: Amount | None = None
     """Cores of the processor: fewer than `cores` where each is told as two (SMT); None: not known."""
     quota_cores: Annotated[float, Meta(gt=0)] | None = None
-    """Cores' worth of time that its control group might use, as a container's `--cpus`; None: nothing limited it."""
+    """Cores' worth of time that its control group might use, as a container's `--cpus`.
+
+    None: nothing limited it, or it is not known.
+    """
     memory_bytes: Amount | None = None
     ceilings: Ceilings | None = None
     """None: they were not measured."""

@@ -23,8 +23,8 @@ _OF_SESSIONS = Title("A session was made for each call", "sessions that are made
 _MAKES = re.compile(r"\b(Interactive)?Session\(")
 _ADDS = frozenset({"_create_op_internal", "_create_op_helper", "create_op", "_apply_op_helper"})
 """Functions of TensorFlow that add an operation to a graph."""
-_RUNS_NEW = re.compile(r"\.run\(\s*\[?\s*[\w.]+\(|\)\.eval\(")
-"""A line that runs what a call gives."""
+_RUNS_NEW = re.compile(r"(?=.*(\.run\(|\.eval\())(?=.*(assign(_add|_sub)?\(|initializer))")
+"""A line that makes and runs an operation which sets a variable: it computes next to nothing itself."""
 _FEWEST, _FEWEST_SEEN = 5, 2
 """So many sessions of one line are many; seen by samples, which miss most of them, fewer are enough."""
 _FUNCTION = ("file", "function", "first_line")
@@ -94,9 +94,10 @@ def claims(case: Case) -> Iterator[Claim]:
 
 
 def _lines_that_run_new(case: Case, extends: Callable[[Sample], bool]) -> set[SourceLine]:
-    """Lines that add an operation and run it at once, as `sess.run(tf.assign(...))`: they need not run at all then.
+    """Lines that set a variable by an operation that they add, as `sess.run(tf.assign(...))`.
 
-    What a session takes over is a part of that: it also makes ready what it runs for the first time, in C++.
+    It is next to nothing itself. What the session takes over is a part of what it costs: the session also makes ready
+    what it runs for the first time, in C++.
     """
     added, extended = set(), set()
     for sample in case.code.samples:

@@ -61,8 +61,14 @@ class MachineLoad:
     @cached_property
     def usable_cores(self) -> int:
         """Cores that the process might use at the same time, by its affinity and the quota of its control group."""
+        return self._run.manifest.machine.at_once(self.bound_cores) or 1
+
+    @property
+    def bound_cores(self) -> int:
+        """The same by its affinity alone."""
+        machine = self._run.manifest.machine
         told = self._training.threads.get("usable_cores") if self._training else None
-        return self._run.manifest.machine.at_once(told and int(told)) or 1
+        return int(told or machine.usable_cores or machine.cores or 1)
 
     @property
     def cores(self) -> int:

@@ -28,7 +28,6 @@ _STEPS_BETWEEN = (1, 5)
 _SHARE_OF_WORK = 0.10
 _SHARE_OF_ALIKE = 0.15
 """The same of models that train for longer, and could be one."""
-_COLUMNS = ("kind", "name", "start_ns", "detail")
 _WORDS = {"compile": "compiled", "load_model": "loaded", "clone_model": "copied"}
 
 
@@ -49,34 +48,41 @@ def claims(case: Case) -> Iterator[Claim]:
     if for_long:
         setups = _last_of_turns(case, len(setups))
     name = setups[0].name.rpartition(".")[2]
-    how = "each time with the same layers and as many weights" if for_long else "with few steps between"
+    how = "each time with layers of the same classes and as many weights" if for_long else "with few steps between"
     yield Claim(
         Sentence(f"A model was {_WORDS.get(name, 'made')} {len(setups)} times at one line, {how}:"),
         takes,
         [queries.spans(*_KINDS, *_FOLLOWING)],
-        _ONCE + (_ANEW if for_long else ""),
+        _ALIKE if for_long else _ONCE,
         setups[0].line,
         title=_TITLE,
-        support=Support(Ground.REPEATED, seen=len(setups)),
+        support=Support(Ground.REPEATED, seen=len(setups), agree=_MAY_DIFFER if for_long else 1.0),
         fix=_fix(case, setups[0].line),
     )
 
 
 _ONCE = "Set it up once, before the loop: what follows, such as compiling its functions, is done once, too."
-_ANEW = " To begin anew, give it its first weights back: weights = model.get_weights(), model.set_weights(weights)."
+_ALIKE = (
+    "Unless they differ in what is not looked at (rates, activations), set one up before the loop: what follows, such "
+    "as compiling its functions, is done once, too. To begin anew, give it and its optimizer their first values back: "
+    "model.set_weights(weights), and those of model.optimizer.variables."
+)
+_MAY_DIFFER = 0.75
 
 
 def _are_alike(run: Run) -> bool:
-    """Whether many models were trained that have layers of the same classes, and as many weights: one would do.
+    """Whether many models were trained with layers of the same classes, as many weights, one loss and one optimizer.
 
-    Those of a search over widths or depths differ in one of them.
+    Those of a search over widths, depths or rates of learning differ in one of them.
     """
     kinds, models = set(), set()
-    for row in run.filtered("spans", _COLUMNS, lambda piece: pc.equal(piece["kind"], SpanKind.FIT)).to_pylist():
-        told = json.loads(row["detail"] or "{}")
-        layers = (told.get("model") or {}).get("layers") or ()
-        count = ((told.get("training") or {}).get("weights") or {}).get("count")
-        kinds.add((tuple(layer["class"] for layer in layers), count) if layers and count else None)
+    rows = run.filtered("spans", ("kind", "detail"), lambda piece: pc.equal(piece["kind"], SpanKind.FIT))
+    for detail in dict.fromkeys(rows["detail"].to_pylist()):
+        told = json.loads(detail or "{}")
+        layers, training = (told.get("model") or {}).get("layers") or (), told.get("training") or {}
+        count, optimizer = (training.get("weights") or {}).get("count"), training.get("optimizer")
+        how = count, training.get("loss"), json.dumps(optimizer, sort_keys=True)
+        kinds.add((*(layer["class"] for layer in layers), *how) if layers and count else None)
         models.add(tuple(layer["name"] for layer in layers))  # Keras numbers them through
     return len(models) >= _FEWEST and len(kinds) == 1 and None not in kinds
 

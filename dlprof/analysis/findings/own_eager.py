@@ -69,8 +69,8 @@ _UPDATES = (
 def _most(case: Case, paths: Sequence[TreePath]) -> tuple[Callable[[Sample], bool], float]:
     """Which samples stand in operations that are started one by one, and the share that they have.
 
-    Those below calls of Keras, or deep in the engine, count only as far as no operator runs: a kernel that takes long
-    would take as long in a compiled function.
+    Those below calls of Keras, or deep in the engine, count only as far as no operator runs in the steps: a kernel that
+    takes long would take as long in a compiled function. All kernels are taken to be below them.
     """
     direct = _eager(case, _DEEP)
     near = case.code.share(paths, direct)
@@ -79,13 +79,9 @@ def _most(case: Case, paths: Sequence[TreePath]) -> tuple[Callable[[Sample], boo
     any_depth = _eager(case, None)
     all_of_them = case.code.share(paths, any_depth)
     whole = sum(case.takes(*paths).values())
-    quiet = sum(case.takes(*(path for path in (*standing.QUIET_STEPS, Tree.SCRIPT) if _is_below(path, paths))).values())
-    below_keras = min(all_of_them, quiet / max(1, whole))
+    quiet = sum(case.takes(*standing.QUIET_STEPS).values())
+    below_keras = max(0.0, all_of_them - (1 - quiet / max(1, whole)))
     return (any_depth, below_keras) if below_keras > near else (direct, near)
-
-
-def _is_below(path: TreePath, paths: Sequence[TreePath]) -> bool:
-    return any(one.holds(path) for one in paths)
 
 
 def _are_updates(case: Case, paths: Sequence[TreePath], eager: Callable[[Sample], bool]) -> bool:

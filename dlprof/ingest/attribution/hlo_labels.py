@@ -30,6 +30,8 @@ _PRODUCTS = {"convolution": "conv_general_dilated", "dot": "dot_general"}
 """What JAX calls them."""
 _WHOLE = {"jit(_one_hot)": "one_hot"}
 """Functions of JAX that are one operator to who calls them, by the part of the path that they are."""
+_LINES = 1 << 31
+"""No file has more: a number beyond is not one of a line."""
 _RINGS = 4
 """How far the owner of an instruction that XLA made is looked for."""
 
@@ -107,7 +109,7 @@ class HloLabels:
                 break
             passed.append(one)
             short = self._model.files.short(one.file)
-            if self._model.files.is_users(short):
+            if self._model.files.is_users(short) and 0 < one.line < _LINES:
                 found = Line(short, one.line)
                 break
         self._lines.update(dict.fromkeys(passed, found))  # each frame is looked at once

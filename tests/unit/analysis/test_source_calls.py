@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 
 from dlprof.analysis import source_calls
+from dlprof.analysis.source_calls import Functions
 
-TREE = ast.parse("""
+KNOWN = Functions(
+    ast.parse("""
 def outer(x):
     def inner(x):
         return helper(x)
@@ -16,22 +18,28 @@ def helper(x):
     return x
 
 def other(x):
-    return self.outer(x)
+    return self.outer(x) + env.helper(x)
+
+print(other(1))
 """)
+)
 
 
 def test_functions_within_functions_are_known() -> None:
     """By their names."""
-    assert sorted(source_calls.functions(TREE)) == ["helper", "inner", "other", "outer"]
+    assert sorted(KNOWN.by_name) == ["helper", "inner", "other", "outer"]
 
 
 def test_what_is_passed_on_is_used_as_what_is_called() -> None:
-    """`inner` is given to `scan`, `outer` is a method."""
-    known = source_calls.functions(TREE)
+    """`inner` is given to `scan`, `outer` is a method; the `helper` of something else is another one."""
+    assert KNOWN.uses["other"] == {"outer"}
+    assert KNOWN.reached(["outer"]) == {"outer", "inner", "helper"}
+    assert KNOWN.reached(["scan"]) == set()
 
-    assert source_calls.reached(["outer"], known) == {"outer", "inner", "helper"}
-    assert source_calls.reached(["other"], known) == {"other", "outer", "inner", "helper"}
-    assert source_calls.reached(["scan"], known) == set()
+
+def test_what_the_file_itself_uses_is_told_apart() -> None:
+    """Outside of functions."""
+    assert KNOWN.used_outside == {"other"}
 
 
 def test_the_name_of_what_is_called_is_its_last_part() -> None:

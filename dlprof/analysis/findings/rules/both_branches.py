@@ -14,6 +14,7 @@ from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Sentence, SourceLine, Support
 from dlprof.analysis.findings.title import Title
+from dlprof.analysis.source_calls import Functions
 from dlprof.schema.vocabulary import Basis, Ground, StepPart
 
 TITLE = Title("Both branches of a condition were computed", "computing both branches of a condition")
@@ -21,6 +22,8 @@ _BRANCHES = {"cond": slice(1, 3), "switch": slice(1, 2)}
 """Functions of `jax.lax` that choose, and where their branches are among their arguments."""
 _NAMED = frozenset({"true_fun", "false_fun", "branches"})
 """The same where they are named."""
+_SELECT = "select"
+"""What the operator that takes one of two results is called begins so."""
 _MAPS = "vmap"
 _SHARE = 0.25
 """Share of the kernels that the branches have at least."""
@@ -34,7 +37,7 @@ class _Choice:
 
     Attributes:
         place: Its line.
-        branches: Lines of its branches, and of functions of the file that these use.
+        branches: Lines of its branches, and of functions of the file that nothing else uses.
     """
 
     place: SourceLine
@@ -42,16 +45,15 @@ class _Choice:
 
 
 def look(case: Case) -> Iterator[Claim]:
-    """A condition in a function that is mapped, whose branches have a good part of the kernels, and no branch ran."""
+    """A condition in a function that is mapped, at whose line results are selected, and whose branches take long."""
     if case.pair or case.engine.name != "jax" or case.steps is None:
         return
-    lines = case.kernels.by_line
-    whole = sum(lines.values())
-    if not whole:
+    lines, whole = case.kernels.by_line, case.kernels.by_layer.all_ns
+    if not lines:
         raise Abstain("no trace tells which lines made the kernels")
     for choice in _choices(case):
         theirs = sum(ns for place, ns in lines.items() if place in choice.branches)
-        if theirs < _SHARE * whole or _is_one_run(case, choice.place):
+        if theirs < _SHARE * whole or not _selects(case, choice.place):
             continue
         steps = case.steps if case.asynchronous else case.steps / StepPart.KERNELS
         yield Claim(
@@ -61,19 +63,20 @@ def look(case: Case) -> Iterator[Claim]:
             ),
             case.takes(steps, share=_SAVES * theirs / whole),
             [queries.kernels_by_line()],
-            "Split the rows by the condition before they are mapped, and compute each branch for its own rows; or, "
-            "where a branch is seldom needed at all, choose outside of vmap: lax.cond(jnp.any(condition), ...).",
+            "Split the rows by the condition outside of the compiled function, and give each branch its own, padded to "
+            "a fixed number of them; or, where a batch seldom needs a branch at all, choose around the map: "
+            "lax.cond(jnp.any(condition), ...).",
             choice.place,
             basis=Basis.ESTIMATED,
             support=Support(Ground.MODEL, seen=case.kernels.seen_steps),
-            fix="jax.vmap(costly)(x[needs]) and jax.vmap(cheap)(x[~needs]) in the place of a lax.cond under vmap",
         )
         return
 
 
-def _is_one_run(case: Case, place: SourceLine) -> bool:
-    """Whether that condition was kept as one: then an operator of its name chooses, and one branch runs."""
-    return any(row["op"] in _BRANCHES and (row["file"], row["line"]) == place for row in case.run.rows("kernel_ops"))
+def _selects(case: Case, place: SourceLine) -> bool:
+    """Whether results are selected at that line, and no operator chooses, which would run one branch."""
+    made = {row["op"] or "" for row in case.run.rows("kernel_ops") if (row["file"], row["line"]) == place}
+    return any(op.startswith(_SELECT) for op in made) and made.isdisjoint(_BRANCHES)
 
 
 def _choices(case: Case) -> Iterator[_Choice]:
@@ -81,12 +84,15 @@ def _choices(case: Case) -> Iterator[_Choice]:
         tree = source_loops.parsed(case.code.lines(file))
         if tree is None:
             continue
-        known = source_calls.functions(tree)
-        mapped = source_calls.reached(_mapped(tree), known)
-        for name in sorted(mapped):
-            for node in ast.walk(known[name]):
-                if isinstance(node, ast.Call) and source_calls.called(node) in _BRANCHES and _is_of_lax(node):
-                    yield _Choice((file, node.lineno), frozenset(_lines(file, node, known)))
+        known = Functions(tree)
+        calls = {
+            (node.lineno, node.col_offset): node
+            for name in known.reached(_mapped(tree))
+            for node in ast.walk(known.by_name[name])
+            if isinstance(node, ast.Call) and source_calls.called(node) in _BRANCHES and _is_of_lax(node)
+        }
+        for _, node in sorted(calls.items()):
+            yield _Choice((file, node.lineno), frozenset((file, line) for line in _lines(node, known)))
 
 
 def _mapped(tree: ast.AST) -> Iterator[str]:
@@ -94,21 +100,41 @@ def _mapped(tree: ast.AST) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and source_calls.called(node) == _MAPS and node.args:
             yield from source_calls.names(node.args[0])
-        elif isinstance(node, source_calls.Function) and _MAPS in source_calls.names(ast.Tuple(node.decorator_list)):
+        elif isinstance(node, source_calls.Function) and any(map(_is_map, node.decorator_list)):
             yield node.name
 
 
+def _is_map(decorator: ast.expr) -> bool:
+    """Whether that is `vmap`, `jax.vmap`, or one of them with arguments, as of `partial`."""
+    return any(
+        (isinstance(one, ast.Name) and one.id == _MAPS) or (isinstance(one, ast.Attribute) and one.attr == _MAPS)
+        for one in ast.walk(decorator)
+    )
+
+
 def _is_of_lax(call: ast.Call) -> bool:
-    """Whether it is called as `lax.cond`, or by its bare name with branches behind the condition."""
-    return "lax" in source_calls.names(call.func) or len(call.args) + len(call.keywords) > 2
+    """Whether it is called as `lax.cond`, `jax.lax.cond`, or by its bare name with branches behind the condition."""
+    if isinstance(call.func, ast.Name):
+        return len(call.args) + len(call.keywords) > 2
+    return "lax" in ast.unparse(call.func).split(".")
 
 
-def _lines(file: str, call: ast.Call, known: dict[str, source_calls.Function]) -> Iterator[SourceLine]:
+def _lines(call: ast.Call, known: Functions) -> Iterator[int]:
+    """Lines of the branches, and of what they alone use: what is used elsewhere, too, would be computed anyway."""
     named = [one.value for one in call.keywords if one.arg in _NAMED]
     branches = [*call.args[_BRANCHES[source_calls.called(call)]], *named]
-    used = set().union(*(source_calls.names(branch) for branch in branches))
+    used = {name for branch in branches for name in source_calls.names(branch)}
+    theirs = known.reached(used)
+    around = {name for name, node in known.by_name.items() if call.lineno in source_calls.lines(node)}
+    others = {name for user, uses in known.uses.items() if user not in theirs | around for name in uses}
+    apart = {id(one) for part in (*branches, *map(known.by_name.__getitem__, theirs)) for one in ast.walk(part)}
+    beside = {
+        one.id
+        for name in around
+        for one in ast.walk(known.by_name[name])
+        if isinstance(one, ast.Name) and id(one) not in apart
+    }
     for branch in (one for one in branches if not isinstance(one, (ast.Name, ast.Attribute))):
-        yield from ((file, line) for line in range(branch.lineno, (branch.end_lineno or branch.lineno) + 1))
-    for name in source_calls.reached(used, known):
-        function = known[name]
-        yield from ((file, line) for line in range(function.lineno, (function.end_lineno or function.lineno) + 1))
+        yield from source_calls.lines(branch)
+    for name in theirs - known.reached((others | known.used_outside | beside) & theirs) - around:
+        yield from source_calls.lines(known.by_name[name])

@@ -142,15 +142,20 @@ def _may_be(kind: _Kind, case: Case) -> bool:
 def _is_of(kind: _Kind, kernel: LayerTime) -> bool:
     if kind.in_loops_of_rows:
         return bool(kind.names.search(kernel.layer or ""))
+    return _is_named(kind, kernel.op, kernel.category)
+
+
+def _is_named(kind: _Kind, op: str | None, category: str | None) -> bool:
+    """Whether an operator has a name of that kind."""
     if kind.of_jax:
-        return kernel.category == Category.DATA_MOVEMENT and bool(kind.names.fullmatch(kernel.op or ""))
-    return bool(kind.names.search(kernel.op or ""))
+        return category == Category.DATA_MOVEMENT and bool(kind.names.fullmatch(op or ""))
+    return bool(kind.names.search(op or ""))
 
 
 def _line(case: Case, kind: _Kind) -> SourceLine | None:
     """The line that asks for it: the one that its program names, the one that stood longest, or as it is written."""
-    made = next(iter(case.kernels.line_times(lambda row: bool(kind.names.search(row["op"] or "")))), None)
-    if made is not None:
+    made = next(iter(case.kernels.line_times(lambda row: _is_named(kind, row["op"], row["category"]))), None)
+    if made is not None and (not kind.of_jax or re.search(kind.written, case.code.source(*made))):
         return made
     hottest = case.code.hottest_line([Tree.FIT_STEPS])
     if hottest is not None and not case.asynchronous and re.search(kind.written, case.code.source(*hottest)):

@@ -6,15 +6,14 @@ from collections.abc import Iterator
 
 import pyarrow.compute as pc
 
+from dlprof.analysis.findings import quota
 from dlprof.analysis.findings.case import WORK, Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, Support
 from dlprof.analysis.findings.rules import threads_oversubscribed
 from dlprof.analysis.findings.title import Title
 from dlprof.schema.vocabulary import Ground
 
-TITLE = Title(
-    "The processor was held back by its quota or its host", "a quota, or a host, that held the processor back"
-)
+TITLE = Title("A quota held the processor back", "a quota that held the processor back")
 _OF_HOST = Title("The host took the processor away", "a host that gave the processor to others")
 _STOLEN = 0.02
 """Less stolen time than this share is usual in a virtual machine."""
@@ -26,14 +25,14 @@ _EVIDENCE = (
 
 def look(case: Case) -> Iterator[Claim]:
     """How long the control group of the process was held back, or the machine."""
-    throttled = case.machine.counter_growth("throttled_ns")
-    if throttled is not None:
-        if throttled:
-            yield from _of_quota(case, throttled)
+    if share := quota.held_back(case):
+        yield _of_quota(case, share)
         return
     stolen = _stolen(case)
     if stolen is None:
-        raise Abstain("this machine does not tell throttled_ns")
+        if case.machine.counter_growth("throttled_ns") is None:
+            raise Abstain("this machine does not tell throttled_ns")
+        return
     yield Claim(
         Sentence("The host of this virtual machine gave its cores to others for"),
         case.takes(*WORK, share=stolen),
@@ -44,29 +43,24 @@ def look(case: Case) -> Iterator[Claim]:
     )
 
 
-def _of_quota(case: Case, throttled_ns: int) -> Iterator[Claim]:
-    """What a quota took from the process.
-
-    The kernel counts it on each core: of two threads that stop for a second it is two. So it is set against the time
-    that they ran. By measurement, with a quota of one core and of half a core for two threads: 50 % and 79 % by this,
-    53 % and 78 % by what the same took without a quota.
-    """
-    told = case.run.manifest.process
-    if told.cpu_user_ns is None or told.cpu_system_ns is None:
-        raise Abstain("the CPU time of the process is not known")
-    share = throttled_ns / (told.cpu_user_ns + told.cpu_system_ns + throttled_ns)
-    if threads_oversubscribed.is_beyond(case):
-        # What uses the quota up is told by its own name: mending it is free, and another processor is not.
-        share = max(0.0, share - threads_oversubscribed.LOST_BEYOND)
-    quota = case.run.manifest.machine.quota_cores
-    name = "The quota" if quota is None else f"The quota of {quota:g} core{'s' * (quota != 1)}"
-    yield Claim(
+def _of_quota(case: Case, share: float) -> Claim:
+    """What a quota took, but for what fewer threads would have left of it: to mend that is free."""
+    cores = case.run.manifest.machine.quota_cores
+    name = "The quota" if cores is None else f"The quota of {cores:g} core{'s' * (cores != 1)}"
+    return Claim(
         Sentence(f"{name} of the process's control group held it back for"),
-        case.takes(*WORK, share=share),
+        case.takes(*WORK, share=max(0.0, share - _of_threads(case))),
         _EVIDENCE,
         "Give the container more CPU (docker run --cpus, resources.limits.cpu), or start fewer threads than its quota.",
         support=Support(Ground.STATED),
     )
+
+
+def _of_threads(case: Case) -> float:
+    try:
+        return threads_oversubscribed.lost(case) if quota.allows(case) is not None else 0.0
+    except Abstain:
+        return 0.0
 
 
 def _stolen(case: Case) -> float | None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
-from dlprof.analysis.findings import queries
+from dlprof.analysis.findings import queries, quota
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Remedy, Sentence, Support, thread_variables
 from dlprof.analysis.findings.title import Title
@@ -19,33 +18,28 @@ _LOST = 0.55
 """Of the time that threads wait for a core another one of the same training mostly works: about half is lost."""
 _OTHERS_PCT = 50.0
 """With other programs this busy it cannot be told who took the cores."""
-LOST_BEYOND = 0.4
-"""Of the time, where a quota holds them: by measurement of PyTorch, with two threads for a quota of one core or half a
-core, 0.35 to 0.42. Threads that wait for each other compute on in vain, and that counts, too."""
+_LOST_BEYOND = 0.4
+"""At most so much of the time where a quota holds threads that wait for each other by computing on, which counts, too:
+by measurement of PyTorch, with two threads for a quota of one core or half a core, 0.35 to 0.42."""
 CALLS = ("set_num_threads(", "op_parallelism_threads(", "NUM_THREADS")
 """What a line of the script has that sets it."""
 
 
 def look(case: Case) -> Iterator[Claim]:
     """The engine has more threads than there are cores, and they wait for each other."""
-    count, cores = threads(case), case.machine.usable_cores
-    if count <= cores:
+    share = lost(case)
+    if not share:
         return
-    seen, beyond = case.machine.scheduling, is_beyond(case)
-    if seen.others_pct > _OTHERS_PCT or seen.waiting < _WAITING:
-        return
+    count, cores, allowed = threads(case), case.machine.usable_cores, quota.allows(case)
+    shared = f"{cores} core{'s' * (cores > 1)}"
+    if allowed is not None:
+        shared = f"{allowed:g} core{'s' * (allowed != 1)} of {case.machine.cores}, all that their control group may use"
     yield Claim(
         Sentence(
-            f"{count} computing threads share {_shared(case, cores)}: threads spent "
-            f"{100 * seen.waiting:.0f} % of their runnable time waiting for a core,"
+            f"{count} computing threads share {shared}: threads spent {100 * case.machine.scheduling.waiting:.0f} % of "
+            "their runnable time waiting for a core,"
         ),
-        case.takes(
-            Tree.FIT_STEPS,
-            Tree.EVALUATE,
-            Tree.PREDICT,
-            Tree.FIT_VALIDATION,
-            share=LOST_BEYOND if beyond else seen.waiting * _LOST,
-        ),
+        case.takes(Tree.FIT_STEPS, Tree.EVALUATE, Tree.PREDICT, Tree.FIT_VALIDATION, share=share),
         [queries.scheduled(), queries.training_told("training.threads")],
         f"Set OMP_NUM_THREADS={cores}, or the engine's own number of threads, to the number of cores.",
         case.code.line_with(*CALLS),
@@ -55,20 +49,22 @@ def look(case: Case) -> Iterator[Claim]:
     )
 
 
-def is_beyond(case: Case) -> bool:
-    """Whether there are more threads than cores that the quota of the control group allows."""
-    quota = case.run.manifest.machine.quota_cores
-    try:
-        return quota is not None and math.ceil(quota) < threads(case)
-    except Abstain:
-        return False
+def lost(case: Case) -> float:
+    """Share of the time that is lost by threads that wait for each other's cores; 0: none.
 
-
-def _shared(case: Case, cores: int) -> str:
-    quota = case.run.manifest.machine.quota_cores
-    if quota is None or not is_beyond(case):
-        return f"{cores} core{'s' * (cores > 1)}"
-    return f"{quota:g} core{'s' * (quota != 1)} of {case.machine.cores}, all that their control group may use"
+    Raises:
+        Abstain: Something that it needs is not known.
+    """
+    if threads(case) <= case.machine.usable_cores:
+        return 0.0
+    seen = case.machine.scheduling
+    if seen.others_pct > _OTHERS_PCT or seen.waiting < _WAITING:
+        return 0.0
+    if quota.allows(case) is None:
+        return seen.waiting * _LOST
+    # Time in which a quota holds all of them is no time that one has from another: but for engines whose threads wait
+    # for each other by computing on, fewer threads would be held back as long.
+    return min(_LOST_BEYOND, quota.held_back(case)) if case.engine.threads_in_step else 0.0
 
 
 def threads(case: Case) -> int:

@@ -35,8 +35,11 @@ with 0.4 of it in long ones a training of 6.7 s took 7.5 s with two threads."""
 _MORE = "Set OMP_NUM_THREADS={cores}, or the engine's own number of threads, to the number of cores."
 _UNBIND = (
     "Let the process use all cores: start it without taskset, numactl or the binding of its launcher, or widen its "
-    "affinity with os.sched_setaffinity behind the import that narrowed it."
+    "affinity (os.sched_setaffinity) behind the import that narrowed it. A container or a batch system that gave it "
+    "these cores allows no more: ask that for them."
 )
+_MAYBE_MEANT = 0.7
+"""Whoever binds a process may have a reason: it is a question."""
 _BINDING = ("sched_setaffinity(", "cpu_affinity(")
 _CORES = Query("cores over the run", "SELECT core, avg(busy_pct) AS busy_pct FROM cores GROUP BY core ORDER BY core")
 
@@ -85,5 +88,5 @@ def look(case: Case) -> Iterator[Claim]:
         # A trial is started as dlprof is: it would be bound as the run was, or not at all.
         None if is_bound else Remedy(f"{cores} threads", thread_variables(cores), {"threads": cores}),
         basis=Basis.ESTIMATED,
-        support=Support(Ground.MODEL, seen=case.kernels.seen_steps),
+        support=Support(Ground.MODEL, seen=case.kernels.seen_steps, agree=_MAYBE_MEANT if is_bound else 1.0),
     )

@@ -56,7 +56,7 @@ def test_models_that_are_alike_could_be_one_however_long_each_is_trained(tmp_pat
     """They have the same layers, and as many weights."""
     finding = pick(diagnosed(tmp_path / "r", **trained_alike(*[9048] * 5)), "retracing")
 
-    assert "10 times at one line, each time with the same layers and as many weights" in finding.claim
+    assert "10 times at one line, each time with layers of the same classes and as many weights" in finding.claim
     assert "set_weights" in finding.next_step
 
 

@@ -136,13 +136,13 @@ def eager_ns(path: Path, tables: Tables) -> list[int]:
 
 
 def test_layers_that_a_loop_calls_start_operations_however_deep_they_are(tmp_path: Path) -> None:
-    """Two thirds of the steps."""
-    assert eager_ns(tmp_path / "r", stepping(*DEEP)) == [pytest.approx(0.85 * 4 * S, rel=0.01)]
+    """Two thirds of the steps, but for a tenth in kernels."""
+    assert eager_ns(tmp_path / "r", stepping(*DEEP)) == [pytest.approx(0.85 * 3.4 * S, rel=0.01)]
 
 
 def test_kernels_below_calls_of_keras_would_take_as_long_in_a_compiled_function(tmp_path: Path) -> None:
-    """Of 20 ms they take 12: 8 are left, of which a compiled step saves most."""
-    assert eager_ns(tmp_path / "r", stepping(*DEEP, kernels_ms=12)) == [pytest.approx(0.85 * 2.4 * S, rel=0.01)]
+    """Of 20 ms they take 12, which may be all that stands there."""
+    assert eager_ns(tmp_path / "r", stepping(*DEEP, kernels_ms=12)) == []
 
 
 def test_layers_that_are_traced_or_saved_are_no_eager_execution(tmp_path: Path) -> None:

@@ -170,3 +170,11 @@ def test_what_xla_put_between_others_is_of_the_line_of_its_neighbours() -> None:
         ("train.py", 90),
         ("net.py", 12),
     ]
+
+
+@pytest.mark.parametrize("line", [0, -1, 1 << 40])
+def test_a_number_that_is_no_line_is_passed_over(line: int) -> None:
+    """A file may say anything: the caller is told then."""
+    odd = Frame("/home/me/work/net.py", line, SCRIPT)
+
+    assert line_of(Instruction("add.1", "add", "", odd, (), (), 1)) == ("train.py", 90)

@@ -70,12 +70,20 @@ def test_both_branches_are_told_at_the_condition(tmp_path: Path) -> None:
         ((COSTLY, CHOICE), SOURCE.replace("jax.vmap(choose)(x)", "choose(x)"), "jax"),
         (({**COSTLY, "line": 16}, CHOICE), SOURCE, "jax"),
         ((COSTLY, CHOICE), SOURCE, "torch"),
+        ((COSTLY, {**CHOICE, "op": "add"}), SOURCE, "jax"),
+        ((COSTLY, CHOICE), SOURCE.replace("jax.vmap(choose)(x)", "jax.vmap(choose)(costly(x))"), "jax"),
+        ((COSTLY, CHOICE), SOURCE.replace("costly, cheap", "env.costly, env.cheap"), "jax"),
+        ((COSTLY, CHOICE, {"op": "dot_general", "category": "matmul", "ms": 64}), SOURCE, "jax"),
     ],
 )
 def test_no_branch_is_said_to_be_dropped_where_one_alone_is_computed(
     tmp_path: Path, kernels: tuple[dict[str, Any], ...], source: str, backend: str
 ) -> None:
-    """An operator that chooses, no map, branches that are next to nothing, an engine that has none of it."""
+    """What else it may be.
+
+    An operator that chooses, no map, branches that are next to nothing, another engine, nothing that selects, a branch
+    that is used elsewhere, too, functions of something else, and kernels of which no line is known.
+    """
     assert "both-branches" not in slugs(diagnosed(tmp_path, trained(*kernels, backend=backend), source))
 
 
