@@ -28,15 +28,20 @@ class Planted:
         tables: Its tables.
         told: Its manifest; None: that of a run on torch.
         against: In a pair: the run that it is slower than.
+        source: Text of each file that its lines are of; empty: no copy was kept.
     """
 
     tables: Tables
     told: dict[str, Any] | None = None
     against: Planted | None = None
+    source: str = ""
 
     def run(self, path: Path) -> Run:
         """Its run, in memory."""
-        return runs.held(path, self.told, **{**runs.training(), **self.tables})
+        run = runs.held(path, self.told, **{**runs.training(), **self.tables})
+        for file in {row["file"] for row in self.tables.get("lines", ())} if self.source else ():
+            keep_source(run, self.source, file)
+        return run
 
     def diagnosis(self, path: Path) -> Diagnosis:
         """What the rules say of it."""
@@ -46,7 +51,8 @@ class Planted:
 
     def changed(self, change: Callable[[Tables], Tables]) -> Planted:
         """The same with other tables."""
-        return Planted(change(self.tables), self.told, self.against.changed(change) if self.against else None)
+        against = self.against.changed(change) if self.against else None
+        return Planted(change(self.tables), self.told, against, self.source)
 
 
 def diagnosed(path: Path, told: dict[str, Any] | None = None, **tables: Any) -> Diagnosis:

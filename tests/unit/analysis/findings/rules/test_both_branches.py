@@ -7,10 +7,8 @@ from typing import Any
 
 import pytest
 
-from dlprof.analysis.findings import diagnose
-from dlprof.analysis.findings.finding import Diagnosis
 from tests.unit import runs
-from tests.unit.analysis.findings.cases import Planted, keep_source, on, pick, quiet, slugs
+from tests.unit.analysis.findings.cases import Planted, on, pick, quiet, slugs
 from tests.unit.runs import S
 
 SOURCE = """\
@@ -37,10 +35,10 @@ CHOICE = {"op": "select_n", "category": "elementwise", "file": "train.py", "line
 KEPT = {"op": "cond", "category": "other", "file": "train.py", "line": 13, "ms": 1}
 
 
-def trained(*kernels: dict[str, Any], backend: str = "jax") -> Planted:
+def trained(*kernels: dict[str, Any], backend: str = "jax", source: str = SOURCE) -> Planted:
     """A loop of 250 steps of 20 ms with these kernels in each."""
     lines = [{"file": "train.py", "line": 17, "hits": 250, "time_ns": 5 * S, "source": "step(x)", "how": "exact"}]
-    return Planted(quiet(lines=lines, **runs.window(list(kernels))), on(backend))
+    return Planted(quiet(lines=lines, **runs.window(list(kernels))), on(backend), source=source)
 
 
 def planted() -> Planted:
@@ -48,16 +46,9 @@ def planted() -> Planted:
     return trained(COSTLY, CHOICE)
 
 
-def diagnosed(path: Path, planted: Planted, source: str = SOURCE) -> Diagnosis:
-    """What is said of such a run, whose script is that one."""
-    run = planted.run(path / "r")
-    keep_source(run, source)
-    return diagnose.diagnose(run)
-
-
 def test_both_branches_are_told_at_the_condition(tmp_path: Path) -> None:
     """With the share of the kernels that they have, those of functions that a branch uses too."""
-    finding = pick(diagnosed(tmp_path, planted()), "both-branches")
+    finding = pick(planted().diagnosis(tmp_path), "both-branches")
 
     assert (finding.file, finding.line) == ("train.py", 13)
     assert "which have 75 % of the kernels" in finding.claim
@@ -84,14 +75,14 @@ def test_no_branch_is_said_to_be_dropped_where_one_alone_is_computed(
     An operator that chooses, no map, branches that are next to nothing, another engine, nothing that selects, a branch
     that is used elsewhere, too, functions of something else, and kernels of which no line is known.
     """
-    assert "both-branches" not in slugs(diagnosed(tmp_path, trained(*kernels, backend=backend), source))
+    assert "both-branches" not in slugs(trained(*kernels, backend=backend, source=source).diagnosis(tmp_path))
 
 
 def test_without_lines_of_kernels_nothing_is_said(tmp_path: Path) -> None:
     """The reason is."""
     bare = [{name: value for name, value in one.items() if name not in ("file", "line")} for one in (COSTLY, CHOICE)]
 
-    found = diagnosed(tmp_path, trained(*bare))
+    found = trained(*bare).diagnosis(tmp_path)
 
     assert "no trace tells which lines made the kernels" in [
         one.because for one in found.abstained if one.slug == "both-branches"
