@@ -142,9 +142,8 @@ def _in_file(lines: Sequence[str], file: str, grown: _Growth) -> Iterator[Copy]:
     except (SyntaxError, ValueError):
         return
     for scope in _scopes(tree):
-        if scope is tree or grown.ends_in(
-            file, source_calls.lines(scope)
-        ):  # what a function made is gone when it returns
+        # What a function made is gone when it returns.
+        if scope is tree or grown.ends_in(file, source_calls.lines(scope)):
             yield from _in_scope(scope, file, grown)
 
 

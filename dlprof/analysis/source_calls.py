@@ -35,7 +35,7 @@ class Functions:
     @cached_property
     def used_outside(self) -> AbstractSet[str]:
         """Those that the file itself names, outside of functions."""
-        statements = [node for node in self.tree.body if not isinstance(node, (*_FUNCTIONS, ast.ClassDef))]
+        statements = [node for node in self.tree.body if not isinstance(node, Function | ast.ClassDef)]
         return {name for node in statements for name in names(node)} & self.by_name.keys()
 
     def reached(self, begin: Iterable[str]) -> set[str]:
@@ -48,9 +48,6 @@ class Functions:
                 found.add(name)
                 waiting += self.uses[name]
         return found
-
-
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def names(node: ast.AST) -> set[str]:

@@ -126,9 +126,8 @@ def of_line(
         return None
     times: dict[Chore | None, int] = {}
     for sample in case.code.samples:
-        frame = case.code.user_frame(sample)
         mine = sample.main and any(path.holds(sample.phase) for path in paths) and chosen(sample)
-        if mine and frame is not None and (frame.file, frame.line) == line:
+        if mine and case.code.user_line(sample) == line:
             found = _of_stack(case, sample)
             times[found] = times.get(found, 0) + sample.dur_ns
     most = max(times, key=lambda chore: times[chore], default=None)

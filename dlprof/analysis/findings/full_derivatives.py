@@ -9,11 +9,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from dlprof.analysis import source_calls, source_loops
+from dlprof.analysis import source_loops
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine, Support
 from dlprof.analysis.findings.title import Title
+from dlprof.analysis.source_calls import called
 from dlprof.schema.tree_paths import Tree
 from dlprof.schema.vocabulary import Basis, Ground, StepPart
 
@@ -67,12 +68,7 @@ def _places(case: Case) -> Iterator[SourceLine]:
 def _made_for_a_part(tree: ast.AST) -> Iterator[int]:
     """Numbers of the lines at which a whole matrix is made of which a part is used."""
     for node in ast.walk(tree):
-        if (
-            isinstance(node, ast.Call)
-            and source_calls.called(node) in _TAKES_PART
-            and node.args
-            and _is_whole(node.args[0])
-        ):
+        if isinstance(node, ast.Call) and called(node) in _TAKES_PART and node.args and _is_whole(node.args[0]):
             yield node.lineno
     for scope in ast.walk(tree):
         if not isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Module)):
@@ -89,14 +85,10 @@ def _is_whole(value: ast.expr) -> bool:
     if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Call):
         return False
     made = value.func
-    if source_calls.called(made) == "vmap" and made.args and isinstance(made.args[0], ast.Call):
+    if called(made) == "vmap" and made.args and isinstance(made.args[0], ast.Call):
         made = made.args[0]
     told = {one.arg: one.value for one in made.keywords}
-    return (
-        source_calls.called(made) in _MAKES
-        and "has_aux" not in told
-        and isinstance(told.get("argnums", _FIRST), ast.Constant)
-    )
+    return called(made) in _MAKES and "has_aux" not in told and isinstance(told.get("argnums", _FIRST), ast.Constant)
 
 
 def _is_used_in_part(scope: ast.AST, name: str) -> bool:
@@ -107,7 +99,7 @@ def _is_used_in_part(scope: ast.AST, name: str) -> bool:
     for node in ast.walk(scope):
         if isinstance(node, ast.Subscript) and _has_fixed_places(node.slice):
             parts.add(id(node.value))
-        elif isinstance(node, ast.Call) and source_calls.called(node) in _TAKES_PART and node.args:
+        elif isinstance(node, ast.Call) and called(node) in _TAKES_PART and node.args:
             parts.add(id(node.args[0]))
     return bool(uses & parts) and uses <= parts | stored
 

@@ -77,7 +77,7 @@ def claims(case: Case) -> Iterator[Claim]:
     if share < _SHARE:
         return
     anew = _lines_that_run_new(case, extends)
-    share = case.code.share(_LOOPS, lambda sample: extends(sample) or _user_line(case, sample) in anew)
+    share = case.code.share(_LOOPS, lambda sample: extends(sample) or case.code.user_line(sample) in anew)
     grown = growth.of_steps(case)
     lost = grown.lost_ns / max(1, case.own(Tree.FIT_STEPS)) if grown is not None else 0.0
     line = case.code.hottest_line(_LOOPS, extends)
@@ -99,18 +99,10 @@ def _lines_that_run_new(case: Case, extends: Callable[[Sample], bool]) -> set[So
     It is next to nothing itself. What the session takes over is a part of what it costs: the session also makes ready
     what it runs for the first time, in C++.
     """
-    added, extended = set(), set()
-    for sample in case.code.samples:
-        line = _user_line(case, sample)
-        if line is not None and sample.main:
-            extended.update([line] if extends(sample) else [])
-            added.update([line] if any(frame.name in _ADDS for frame in sample.frames) else [])
-    return {line for line in added & extended if _RUNS_NEW.search(case.code.source(*line))}
-
-
-def _user_line(case: Case, sample: Sample) -> SourceLine | None:
-    frame = case.code.user_frame(sample)
-    return (frame.file, frame.line) if frame is not None else None
+    main = [sample for sample in case.code.samples if sample.main]
+    extended = {case.code.user_line(sample) for sample in main if extends(sample)}
+    added = {case.code.user_line(sample) for sample in main if any(frame.name in _ADDS for frame in sample.frames)}
+    return {line for line in added & extended if line is not None and _RUNS_NEW.search(case.code.source(*line))}
 
 
 def _of_sessions(case: Case, made: Sessions) -> Iterator[Claim]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.chores import Chore
-from dlprof.analysis.findings.finding import Abstain, SourceLine
+from dlprof.analysis.findings.finding import Abstain
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.samples import Sample
 
@@ -38,17 +38,12 @@ def of_rows(case: Case) -> Chore | None:
     if load.loader.workers:
         return None
     lines = {(line.file, line.line) for line in load.pipeline.lines}
-    mine = [sample for sample in case.code.samples if sample.main and _line(case, sample) in lines]
+    mine = [sample for sample in case.code.samples if sample.main and case.code.user_line(sample) in lines]
     whole = sum(sample.dur_ns for sample in mine)
     for chore, is_it in ((_ARCHIVE, _unpacks), (_ROWS, _starts_operations)):
         if whole and sum(sample.dur_ns for sample in mine if is_it(case, sample)) >= _MOST * whole:
             return chore
     return None
-
-
-def _line(case: Case, sample: Sample) -> SourceLine | None:
-    frame = case.code.user_frame(sample)
-    return (frame.file, frame.line) if frame is not None else None
 
 
 def _unpacks(case: Case, sample: Sample) -> bool:

@@ -68,6 +68,7 @@ _ALIKE = (
     "model.set_weights(weights), and those of model.optimizer.variables."
 )
 _MAY_DIFFER = 0.75
+"""How sure it is that they differ in nothing else, at a guess."""
 
 
 def _are_alike(run: Run) -> bool:

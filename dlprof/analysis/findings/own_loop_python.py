@@ -183,5 +183,4 @@ def _ran(case: Case) -> float:
 
 
 def _stands_at(case: Case, sample: Sample, line: SourceLine | None) -> bool:
-    frame = case.code.user_frame(sample)
-    return frame is not None and (frame.file, frame.line) == line
+    return line is not None and case.code.user_line(sample) == line

@@ -125,8 +125,7 @@ def _doing(case: Case, line: SourceLine | None) -> str | None:
     """What the stacks below a line tell for most of their time."""
     times: dict[str | None, int] = {}
     for sample in case.code.samples:
-        frame = case.code.user_frame(sample)
-        if sample.main and sample.phase == Tree.FIT_STEPS and frame is not None and (frame.file, frame.line) == line:
+        if sample.main and sample.phase == Tree.FIT_STEPS and line is not None and case.code.user_line(sample) == line:
             told = doing.of_stack(sample.frames, case.code.user_files, case.engine)
             times[told] = times.get(told, 0) + sample.dur_ns
     return max(times, key=lambda told: times[told], default=None)

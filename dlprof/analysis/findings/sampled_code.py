@@ -196,6 +196,11 @@ class SampledCode:
         """The innermost frame of the user's code."""
         return next((frame for frame in sample.frames if frame.file in self.user_files), None)
 
+    def user_line(self, sample: Sample) -> SourceLine | None:
+        """Its line."""
+        frame = self.user_frame(sample)
+        return (frame.file, frame.line) if frame is not None else None
+
     def calls_compiled(self, sample: Sample) -> bool:
         """Whether a stack stands in a line of the user's that calls a function which the engine compiled.
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from dlprof.analysis import source_calls, source_loops
@@ -51,9 +51,9 @@ def look(case: Case) -> Iterator[Claim]:
     lines, whole = case.kernels.by_line, case.kernels.by_layer.all_ns
     if not lines:
         raise Abstain("no trace tells which lines made the kernels")
-    for choice in _choices(case):
+    for choice in _choices(case, _selecting(case)):
         theirs = sum(ns for place, ns in lines.items() if place in choice.branches)
-        if theirs < _SHARE * whole or not _selects(case, choice.place):
+        if theirs < _SHARE * whole:
             continue
         steps = case.steps if case.asynchronous else case.steps / StepPart.KERNELS
         yield Claim(
@@ -73,14 +73,16 @@ def look(case: Case) -> Iterator[Claim]:
         return
 
 
-def _selects(case: Case, place: SourceLine) -> bool:
-    """Whether results are selected at that line, and no operator chooses, which would run one branch."""
-    made = {row["op"] or "" for row in case.run.rows("kernel_ops") if (row["file"], row["line"]) == place}
-    return any(op.startswith(_SELECT) for op in made) and made.isdisjoint(_BRANCHES)
+def _selecting(case: Case) -> set[SourceLine]:
+    """Lines at which results are selected, and no operator chooses, which would run one branch."""
+    rows = [row for row in case.run.rows("kernel_ops") if row["file"]]
+    selecting = {(row["file"], row["line"]) for row in rows if (row["op"] or "").startswith(_SELECT)}
+    return selecting - {(row["file"], row["line"]) for row in rows if row["op"] in _BRANCHES}
 
 
-def _choices(case: Case) -> Iterator[_Choice]:
-    for file in sorted(case.code.user_files):
+def _choices(case: Case, places: Collection[SourceLine]) -> Iterator[_Choice]:
+    """The conditions at some lines."""
+    for file in sorted({file for file, _ in places} & set(case.code.user_files)):
         tree = source_loops.parsed(case.code.lines(file))
         if tree is None:
             continue
@@ -91,8 +93,9 @@ def _choices(case: Case) -> Iterator[_Choice]:
             for node in ast.walk(known.by_name[name])
             if isinstance(node, ast.Call) and source_calls.called(node) in _BRANCHES and _is_of_lax(node)
         }
-        for _, node in sorted(calls.items()):
-            yield _Choice((file, node.lineno), frozenset((file, line) for line in _lines(node, known)))
+        for (line, _), node in sorted(calls.items()):
+            if (file, line) in places:
+                yield _Choice((file, line), frozenset((file, one) for one in _lines(node, known)))
 
 
 def _mapped(tree: ast.AST) -> Iterator[str]:
