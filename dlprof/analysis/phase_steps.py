@@ -138,19 +138,24 @@ class StepBatch:
         numbers = {name: int(getattr(self, name)[row]) for name in names}
         return Step(_LOOPS[self.loop[row]], _SPANS[self.span[row]], first=bool(self.first[row]), **numbers)
 
-    def with_something_inside(self, begins: Integers, before_ns: int) -> Truths:
-        """The first calls, and the steps that a span begins in.
+    def with_something_inside(self, begins: Integers) -> Truths:
+        """The first calls, and the steps that a span begins in, also inside of steps of a loop that is called in them.
 
         Args:
             begins: When the spans begin, in order (ns).
-            before_ns: When the last step before these ended: of spans before, an earlier batch has to do (ns).
         """
-        ends = self.end
         found = self.first.copy()
-        low, high = np.searchsorted(begins, [before_ns, ends[-1]]) if len(ends) else (0, 0)
-        inside = begins[low:high]
-        rows = np.searchsorted(ends, inside, side="right")
-        known = rows < len(ends)
-        rows, inside = rows[known], inside[known]
-        found[rows[self.start[rows] <= inside]] = True
+        if not len(self):
+            return found
+        low, high = np.searchsorted(begins, [self.start.min(), self.end.max()])
+        for rows in (np.arange(len(self)), self._outermost()):
+            at = np.searchsorted(self.end[rows], begins[low:high], side="right")
+            known = at < len(rows)
+            last = rows[at[known]]
+            found[last[self.start[last] <= begins[low:high][known]]] = True
         return found
+
+    def _outermost(self) -> Integers:
+        """Rows of the steps that are inside no other: those of a call in a callback end before the step around them."""
+        later = np.minimum.accumulate(self.start[::-1])[::-1]
+        return np.flatnonzero(np.append(self.start[:-1] < later[1:], True))

@@ -162,10 +162,9 @@ def cut(spans: SpanTimes, steps: Callable[[], Iterable[StepBatch]], bounds: Boun
 
 def _batches(spans: SpanTimes, steps: Callable[[], Iterable[StepBatch]]) -> Iterator[tuple[StepBatch, Truths]]:
     """Steps, and which of them are cut exactly: the first calls, and those with something inside."""
-    begins, before_ns = spans.inside_steps(), -(1 << 62)
+    begins = spans.inside_steps()
     for batch in steps():
-        yield batch, batch.with_something_inside(begins, before_ns)
-        before_ns = int(batch.end[-1]) if len(batch) else before_ns
+        yield batch, batch.with_something_inside(begins)
 
 
 def _leaf_intervals(spans: SpanTimes, parts: Sequence[Interval], bounds: Bounds) -> PhaseIntervals:

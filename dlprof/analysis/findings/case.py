@@ -237,7 +237,8 @@ class Case:
                 "no loader was seen to feed the training: none of PyTorch's or Keras' own, or it was not traced"
             )
         loop = input_waits.loop_ns(self)
-        return InputLoad(self.run, pipeline, self.input_waits, loop, self.phases.training_span, self.machine)
+        stands = 1 - self.kernels.on_main_thread if self.tree.unsplit is None else 0.0
+        return InputLoad(self.run, pipeline, self.input_waits, loop, self.phases.training_span, self.machine, stands)
 
     def _trained_with(self, pipeline: InputPipeline) -> int:
         """For how long a loader was iterated while the training ran, not its validation (ns)."""

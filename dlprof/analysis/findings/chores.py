@@ -86,9 +86,14 @@ _BY_ENGINE = {
     "torch": "torch.from_numpy(np.stack(rows)) in place of torch.tensor(rows)",
     "mxnet": "one array: data = mx.nd.array(np.stack(rows)), made once, and batches by data.take(indices)",
     "tensorflow": "tf.constant(np.stack(rows)), once",
-    "jax": "jnp.asarray(np.stack(rows)), once",
+    "jax": "data = np.stack(rows), once, and step(params, data[indices]): a compiled function takes arrays of NumPy",
 }
 """How each makes one array of many."""
+_IN_COMPILED = (
+    "Make one array of NumPy of all rows, once, before the loop, and give its batches to the compiled function as they "
+    "are, or put all data on the device and index inside of that function: outside of it, to index an array of JAX "
+    "costs more than to convert a batch."
+)
 
 _DRAWN = (
     "np.random.default_rng().choice(n, k, replace=False) draws k of n without putting all of them in order; "
@@ -163,7 +168,8 @@ def leaner(case: Case, line: SourceLine | None) -> str | None:
 
 def conversion(case: Case) -> Chore:
     """That data are converted, with how this engine makes one array of many."""
-    return replace(_CONVERSION, fix=_BY_ENGINE.get(case.backend))
+    advice = _IN_COMPILED if case.backend == "jax" else _CONVERSION.advice
+    return replace(_CONVERSION, advice=advice, fix=_BY_ENGINE.get(case.backend))
 
 
 def _of_stack(case: Case, sample: Sample) -> Chore | None:

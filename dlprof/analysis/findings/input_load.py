@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -39,6 +40,17 @@ _LEAST_SEEN_NS = 300_000_000
 """Workers that were seen for less than this say nothing."""
 
 
+class _Threads(NamedTuple):
+    """Threads of the program between the first and the last sample of a training (ns; `part`: share of it)."""
+
+    window: int
+    part: float
+    run: int
+    wait: int
+    main_run: int
+    main_wait: int
+
+
 @dataclass(frozen=True)
 class InputLoad:
     """A training and its loader.
@@ -50,6 +62,8 @@ class InputLoad:
         loop_ns: Steps, waits for input and callbacks of the training (ns).
         span: When it trained.
         machine: The machine meanwhile.
+        stands: For how much of its steps the thread that trains may stand, while threads of the engine's own compute:
+            0 to 1.
     """
 
     run: Run
@@ -58,6 +72,7 @@ class InputLoad:
     loop_ns: int
     span: Interval
     machine: MachineLoad
+    stands: float = 0.0
 
     @property
     def loader(self) -> Loader:
@@ -141,8 +156,16 @@ class InputLoad:
 
     @property
     def computes(self) -> bool:
-        """Whether it is work that computes, rather than waits for something."""
+        """Whether it is work that computes, rather than waits for something; where nobody knows, that it does."""
         return self.computing > _COMPUTES
+
+    @property
+    def kind(self) -> str:
+        """That as words; empty: nobody knows, for the thread that makes the batches stands for other reasons, too."""
+        is_sure = not (self.stands and self._asks_itself) or self._stood_ns < (1 - _COMPUTES) * self.busy_ns
+        if self.computes and not is_sure:
+            return ""
+        return "which computes" if self.computes else "which mostly sleeps or waits for files"
 
     def _of_processes(self) -> tuple[float, float]:
         """What work on batches ran and slept, in processes (ns)."""
@@ -164,6 +187,21 @@ class InputLoad:
 
     def _of_threads(self) -> tuple[float, float]:
         """What work on batches ran and slept, in threads of the program itself (ns)."""
+        seen = self._threads
+        if self._asks_itself:
+            slept = min(float(self.busy_ns), max(0.0, self._stood_ns - self.stands * self.rest_ns))
+            return (self.busy_ns - slept) * seen.main_run / max(1, seen.main_run + seen.main_wait), slept
+        ran = min(float(self.busy_ns), max(0.0, seen.run / seen.part - self.rest_ns))
+        return ran, max(0.0, self.busy_ns - ran - ran * seen.wait / max(1, seen.run))
+
+    @property
+    def _stood_ns(self) -> float:
+        """For how long the thread that trains neither ran nor wanted to (ns)."""
+        seen = self._threads
+        return max(0, seen.window - seen.main_run - seen.main_wait) / seen.window * (self.span[1] - self.span[0])
+
+    @cached_property
+    def _threads(self) -> _Threads:
         columns = ("run_ns", "wait_ns", "main_run_ns", "main_wait_ns")
         rows = self.machine.process_samples(*columns)
         if rows.num_rows < 2:
@@ -172,11 +210,7 @@ class InputLoad:
         window = max(1, int(time[-1] - time[0]))
         part = min(1.0, window / max(1, self.span[1] - self.span[0]))
         run, wait, main_run, main_wait = (growth_over_threads(integers(rows[name].fill_null(0))) for name in columns)
-        if self._asks_itself:
-            slept = min(float(self.busy_ns), max(0, window - main_run - main_wait) / part)
-            return (self.busy_ns - slept) * main_run / max(1, main_run + main_wait), slept
-        ran = min(float(self.busy_ns), max(0.0, run / part - self.rest_ns))
-        return ran, max(0.0, self.busy_ns - ran - ran * wait / max(1, run))
+        return _Threads(window, part, run, wait, main_run, main_wait)
 
     @property
     def _asks_itself(self) -> bool:

@@ -6,6 +6,7 @@ Kernel windows tell them apart: only where no operator runs is it Python.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator
 
 from dlprof.analysis import loops
@@ -24,6 +25,8 @@ _TITLE = Title("Python of the script's own loop took long", "Python of the scrip
 _SHARE_OF_WORK = 0.10
 _SHARE_OF_LINES = 0.15
 """The same where only lines of the script's own stand there: starting operators is some of that in every loop."""
+_MOSTLY = 2 / 3
+"""Of the time of a line in which code of an engine stands below it, from which on it is one that calls the engine."""
 _SHARE_OF_STEPS = 0.40
 """The same of the steps where an engine converts data: a batch a step is usual, and cheap."""
 MAKES = frozenset({"array", "asarray", "as_tensor", "from_numpy", "tensor", "constant", "convert_to_tensor"})
@@ -42,15 +45,17 @@ def claims(case: Case) -> Iterator[Claim]:
         return
     steps_ns = case.own(Tree.FIT_STEPS)
     in_libraries = case.code.share([Tree.FIT_STEPS], lambda sample: _is_library(case, sample)) * steps_ns
-    waiting = own_loop_waits.line_of(case) if own_loop_waits.is_claimed(case) else None
+    others = _lines_of_the_engine(case)
+    if own_loop_waits.is_claimed(case):
+        others.add(own_loop_waits.line_of(case))
 
     def runs(sample: Sample) -> bool:
-        return is_own(case, sample) and not _stands_at(case, sample, waiting)
+        return is_own(case, sample) and case.code.user_line(sample) not in others
 
     in_lines = case.code.share([Tree.FIT_STEPS], runs) * steps_ns
     idle_ns = sum(case.takes(*standing.QUIET_STEPS).values())
     ns = max(in_libraries, min(in_lines, idle_ns, _ran(case) * steps_ns))
-    converting = case.code.share([Tree.FIT_STEPS], lambda sample: calls_engine(case, sample, _CONVERSIONS)) * steps_ns
+    converting = _converting(case) * steps_ns
     if converting > max(ns, _SHARE_OF_STEPS * steps_ns) and converting >= _SHARE_OF_WORK * case.work_ns:
         yield _of_conversions(case, converting)
         return
@@ -74,6 +79,17 @@ def claims(case: Case) -> Iterator[Claim]:
         ),
         fix=chore.fix if chore else chores.leaner(case, line),
     )
+
+
+def _converting(case: Case) -> float:
+    """Share of the steps in which arrays of the engine are made of others.
+
+    Where operators go on behind the calls that started them, a copy waits for those before it: MXNet's does. What
+    runs meanwhile is theirs.
+    """
+    share = case.code.share([Tree.FIT_STEPS], lambda sample: calls_engine(case, sample, _CONVERSIONS))
+    quiet = standing.outside_operators(case) if case.asynchronous else None
+    return share if quiet is None else share * quiet.lasts
 
 
 _ADVICE = "Work on whole arrays, do it once before the loop, or beside it (a loader with workers)."
@@ -182,5 +198,13 @@ def _ran(case: Case) -> float:
     return quiet.ran if quiet is not None else 1.0
 
 
-def _stands_at(case: Case, sample: Sample, line: SourceLine | None) -> bool:
-    return line is not None and case.code.user_line(sample) == line
+def _lines_of_the_engine(case: Case) -> set[SourceLine | None]:
+    """Lines below which mostly code of an engine stands: what they are seen in themselves is on the way there."""
+    whole: Counter[SourceLine | None] = Counter()
+    engines: Counter[SourceLine | None] = Counter()
+    for sample in case.code.samples:
+        if sample.main and sample.phase == Tree.FIT_STEPS:
+            line = case.code.user_line(sample)
+            whole[line] += sample.dur_ns
+            engines[line] += sample.dur_ns * sample.frames[0].file.startswith(_engines())
+    return {line for line, ns in engines.items() if ns > _MOSTLY * whole[line]}

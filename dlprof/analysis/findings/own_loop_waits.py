@@ -80,13 +80,15 @@ def claims(case: Case) -> Iterator[Claim]:
 
 
 def share_of_steps(case: Case) -> float:
-    """Share of the steps of the script's own loops in which it waits; 0: it does not, or that is not known."""
+    """Share of the steps of the script's own loops in which its line waits; 0: it does not, or that is not known."""
     stood = standing.of_phases(case, _PATHS)
     if loops.are_all_of_keras(case.run) or not case.code.samples or stood is None:
         return 0.0
     quiet = standing.outside_operators(case)
     stands = stood.share if quiet is None else min(max(stood.share, quiet.stood), quiet.lasts)
-    return min(stands, case.code.share(_PATHS, lambda sample: may_wait(case, sample)))
+    line = line_of(case)
+    # The line that is named must stand for it: a thread that hands its core over in many lines waits in none of them.
+    return min(stands, case.code.share(_PATHS, lambda one: may_wait(case, one) and case.code.user_line(one) == line))
 
 
 def is_claimed(case: Case) -> bool:

@@ -76,10 +76,17 @@ def test_rows_of_the_table_are_those_of_the_main_thread() -> None:
 def test_a_step_that_a_span_begins_in_has_something_inside(begin: int, expected: list[bool]) -> None:
     """From its begin on, and before its end."""
     batch = StepBatch.of([STEP, replace(STEP, start=200)])
-    assert batch.with_something_inside(np.array([begin]), 0).tolist() == expected
+    assert batch.with_something_inside(np.array([begin])).tolist() == expected
 
 
 def test_first_calls_have_something_inside_and_spans_before_are_of_an_earlier_batch() -> None:
-    """The span at 100 begins before the last step of the batch before ended."""
+    """The span at 60 begins before the first step."""
     batch = StepBatch.of([STEP, replace(STEP, start=200, first=True)])
-    assert batch.with_something_inside(np.array([100]), 120).tolist() == [False, True]
+    assert batch.with_something_inside(np.array([60])).tolist() == [False, True]
+
+
+def test_a_step_has_something_inside_that_begins_before_steps_in_it() -> None:
+    """As of a callback that predicts: the span of the call begins before its steps, and these end before the outer one."""
+    nested = [replace(STEP, start=120, dur=10), replace(STEP, start=135, dur=10)]
+    batch = StepBatch.of([replace(STEP, start=40), *nested, STEP, replace(STEP, start=200)])
+    assert batch.with_something_inside(np.array([110])).tolist() == [False, False, False, True, False]

@@ -147,6 +147,14 @@ def test_saving_inside_a_callback_of_a_step_is_callbacks() -> None:
     assert found["fit.callbacks"] == 50
 
 
+def test_a_prediction_in_a_callback_of_a_step_is_of_the_callback_and_counted_once() -> None:
+    """Its own steps end before the step that it is called in, and come before it in the table."""
+    spans = [Interval(100, 800, "fit"), Interval(100, 800, "epoch"), Interval(345, 495, "predict")]
+    inner = step(360, 100, loop="predict", span="predict")
+    found = durations(compute(spans, [step(100, 200), inner, step(300, 200, call=20, callbacks=160)], BOUNDS))
+    assert (found["fit.steps"], found["fit.callbacks"], found["fit"]) == (540, 160, 700)
+
+
 def test_train_on_batch_counts_as_fit_and_the_loop_around_it_as_script() -> None:
     """Two steps of the user's own loop."""
     steps = [step(100, 50, span="on_batch"), step(200, 60, span="on_batch")]

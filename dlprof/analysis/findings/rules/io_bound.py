@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from dlprof.analysis import source_calls, source_loops
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence
 from dlprof.analysis.findings.title import Title
@@ -111,9 +113,26 @@ def _in_file(case: Case, sample: Sample) -> bool:
 
 
 def _calls_a_file(case: Case, frame: Frame) -> bool:
-    """Whether the text of a line that stands there itself, in a call of C, is one on files."""
+    """Whether the text of a line that stands there itself, in a call of C, is one on files.
+
+    A loop within brackets is a frame of its own: what makes the text that is written works on no file.
+    """
     source = case.code.source(frame.file, frame.line)
+    if frame.name == "<genexpr>":
+        tree = source_loops.parsed([source.strip()])
+        return tree is not None and any(map(_names_a_file, _of_generators(tree)))
     return any(f"{name}(" in source for name in _FILE_FUNCTIONS)
+
+
+def _of_generators(tree: ast.AST) -> Iterator[ast.AST]:
+    """All that stands in the generator expressions of a line."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.GeneratorExp):
+            yield from ast.walk(node)
+
+
+def _names_a_file(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and source_calls.called(node) in _FILE_FUNCTIONS
 
 
 def _rates(case: Case) -> _Rates:

@@ -87,11 +87,10 @@ def _said(load: InputLoad) -> str:
     many = f"{loader.workers} worker{'s were' if loader.workers > 1 else ' was'} busy"
     who = many if loader.workers else "no worker"
     made = f" in {item[0]}:{item[1]}" if item else ""
-    kind = "computes" if load.computes else "mostly sleeps or waits for files"
     what = load.stages_text()
     return (
         f"{loader.called}, {who}: a batch takes {load.busy_ns / max(1, load.loader.items) / 1e6:.1f} ms of work{made}"
-        f"{f' ({what})' if what else ''}, which {kind};"
+        f"{f' ({what})' if what else ''}{f', {load.kind}' if load.kind else ''};"
     )
 
 

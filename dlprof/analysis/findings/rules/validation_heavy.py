@@ -24,6 +24,8 @@ _MADE_ONCE = (
 )
 _COMPILING, _FEWEST = 0.8, 5
 """Share of the calls, and how many, that compile: a model that lasts does so in its first one."""
+_OF_PIPELINES = "trace Dataset_"
+"""What TensorFlow calls a function that it makes for a pipeline: each call of predict has a pipeline of its own."""
 _SHARE_OF_FIT = 0.15
 """Validation usually takes less of `fit` than this."""
 
@@ -62,8 +64,9 @@ def _mostly_predict(calls: Sequence[Call]) -> bool:
 
 
 def _each_compiles(case: Case, calls: Sequence[Call]) -> bool:
-    """Whether nearly all of these calls compiled something."""
-    begins = sorted(call.begin_ns for call in case.calls.of(SpanKind.GRAPH_COMPILE))
+    """Whether nearly all of these calls compiled something of the model's."""
+    compiled = case.calls.of(SpanKind.GRAPH_COMPILE)
+    begins = sorted(call.begin_ns for call in compiled if not call.name.startswith(_OF_PIPELINES))
     compiling = [call for call in calls if bisect(begins, call.end_ns) > bisect(begins, call.begin_ns)]
     return len(calls) >= _FEWEST and len(compiling) >= _COMPILING * len(calls)
 

@@ -11,9 +11,12 @@ import pytest
 from dlprof.analysis.findings import diagnose
 from tests.unit import runs
 from tests.unit.analysis.findings.cases import (
+    BEGIN,
+    BUSY,
     KERNELS,
     Call,
     Tables,
+    cpu,
     diagnosed,
     keep_source,
     on,
@@ -84,6 +87,38 @@ def test_arrays_that_the_engine_makes_one_by_one_are_conversions(tmp_path: Path)
     assert "data.take(indices)" in str(finding.fix)
     few = looping(kernels_ms=19.5) | sampled((2, 3, [*LOOP, *made]), (3, 8, [*LOOP, ("f", "mxnet/gluon/block.py", 9)]))
     assert "python-overhead" not in slugs(diagnosed(tmp_path / "b", gluon, **few))
+
+
+def test_a_copy_that_waits_for_operators_before_it_is_theirs(tmp_path: Path) -> None:
+    """Operators run for 8 of 20 ms, and go on behind the call that starts them: half of the steps is 30 % of copies."""
+    made: list[Call] = [("array", "mxnet/ndarray/utils.py", 9), ("_sync_copyfrom", "mxnet/ndarray/ndarray.py", 7)]
+    gluon = {**on("mxnet", asynchronous=True), "keras": None}
+    tables = looping(*made) | cpu((2, BEGIN), (8, BUSY))
+
+    assert "python-overhead" not in slugs(diagnosed(tmp_path / "r", gluon, **tables))
+
+
+def test_of_jax_no_array_is_to_be_indexed_outside_of_a_compiled_function(tmp_path: Path) -> None:
+    """Measured: that took three times as long as to convert each batch."""
+    made: list[Call] = [("array", "jax/_src/numpy/array_constructors.py", 9)]
+    told = {**on("jax", asynchronous=True), "keras": None}
+    finding = pick(diagnosed(tmp_path / "r", told, **looping(*made, kernels_ms=0.1)), "python-overhead")
+
+    assert finding.next_step.startswith(
+        "Make one array of NumPy of all rows, once, before the loop, and give its batches"
+    )
+    assert (
+        finding.fix
+        == "data = np.stack(rows), once, and step(params, data[indices]): a compiled function takes arrays of NumPy"
+    )
+
+
+def test_a_line_below_which_mostly_the_engine_stands_is_on_the_way_there(tmp_path: Path) -> None:
+    """1.5 of 6 s in the line itself, 4.5 s in a session that it runs."""
+    session: list[Call] = [*LOOP, ("run", "tensorflow_core/python/client/session.py", 956)]
+    tables = looping() | sampled((2, 3.5, LOOP), (3.5, 8, session))
+
+    assert "python-overhead" not in slugs(diagnosed(tmp_path / "r", OWN, **tables))
 
 
 def test_calls_of_a_compiled_function_that_take_long_to_begin_are_asked_about(tmp_path: Path) -> None:

@@ -75,6 +75,15 @@ def test_what_no_worker_reads_or_is_little_is_not_told_as_sent(tmp_path: Path, s
     assert " sent " not in finding.claim
 
 
+def test_a_thread_that_hands_its_core_over_in_many_lines_waits_in_none(tmp_path: Path) -> None:
+    """It stands for half of the steps, and is seen in five lines of its own for half a second each."""
+    lines = [(2 + n / 2, 2.5 + n / 2, [("<module>", "train.py", 50), ("learn", "train.py", 40 + n)]) for n in range(5)]
+    engine: list[Call] = [*LOOP, ("backward", "torch/_tensor.py", 9)]
+    tables = looping() | sampled(*lines, (4.5, 8, engine)) | cpu((2, BEGIN), (8, ran(3)), tree=50.0)
+
+    assert "script-waits" not in slugs(diagnosed(tmp_path / "r", OWN, **tables))
+
+
 def test_a_loop_whose_thread_works_does_not_wait(tmp_path: Path) -> None:
     """The same stacks, but the thread had a core all the time."""
     tables = looping(*_PROCESS) | cpu((2, BEGIN), (8, ran(6)))

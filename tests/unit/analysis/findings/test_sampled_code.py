@@ -167,3 +167,15 @@ def test_a_line_that_asks_for_batches_runs_what_gives_them(tmp_path: Path) -> No
     told = {sample.frames[0].line: mine.turns_a_loop(sample) for sample in mine.samples if len(sample.frames) == 1}
 
     assert told == {7: True, 8: False}
+
+
+@pytest.mark.parametrize(
+    ("thinned", "seen"), [({}, 60), ({"thinned": "samples per second", "thinned_to_value": 5.0}, 15)]
+)
+def test_fewer_samples_are_seen_where_sampling_was_thinned(tmp_path: Path, thinned: dict[str, Any], seen: int) -> None:
+    """3 s in a stack, at 20 samples a second or at 5."""
+    stood = sampled((2, 5, [("<module>", "train.py", 3)]))
+    probes = [{"name": "stacks", "state": "on", **thinned}]
+    found = code(tmp_path, None, probes=probes, **stood).support([Tree.FIT_STEPS], lambda _sample: True)
+
+    assert found.seen == pytest.approx(seen)

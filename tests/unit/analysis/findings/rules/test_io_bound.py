@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from dlprof.analysis.findings import diagnose
 from tests.unit import runs
 from tests.unit.analysis.findings.cases import (
     FIT,
@@ -11,6 +14,7 @@ from tests.unit.analysis.findings.cases import (
     Planted,
     cpu,
     diagnosed,
+    keep_source,
     pick,
     sampled,
     slugs,
@@ -57,3 +61,21 @@ def test_what_callbacks_write_is_written_less_often_and_not_kept_open_for_batche
 
     assert finding.fix == "keep the values in a list, and write them in on_epoch_end"
     assert finding.next_step.startswith("Write once an epoch")
+
+
+@pytest.mark.parametrize(
+    ("source", "is_io"),
+    [
+        ('    file.write(",".join("%.4f" % value for value in row))', False),
+        ("    rows = list(file.read(size) for size in sizes)", True),
+        ("    file.write(text)", True),
+    ],
+)
+def test_what_makes_the_text_that_is_written_works_on_no_file(source: str, is_io: bool, tmp_path: Path) -> None:
+    """2 s of the input in a generator expression of line 21; the third has none there."""
+    inside = ("written.<locals>.<genexpr>" if " for " in source else "written", "train.py", 21)
+    tables = waiting_for_input(**sampled((6, 8, [*FIT, ("__getitem__", "train.py", 20), inside])), **_READS)
+    run = runs.trained(tmp_path / "r", **tables)
+    keep_source(run, "\n" * 20 + source + "\n")
+
+    assert ("io-bound" in slugs(diagnose.diagnose(run))) == is_io

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tests.unit.analysis.findings.cases import FIT, Planted, cpu, diagnosed, pick, sampled, slugs
+from tests.unit import runs
+from tests.unit.analysis.findings.cases import FIT, KERNELS, Planted, cpu, diagnosed, pick, sampled, slugs
 from tests.unit.analysis.findings.loading import ASKS, FETCH, HALF, IDLE, passes, processes, stood, trained
 from tests.unit.runs import S
 
@@ -106,3 +107,13 @@ def test_workers_that_compute_are_not_advised_where_others_use_the_cores(tmp_pat
 
     assert "too-few-workers" not in slugs(diagnosis)
     assert pick(diagnosis, "input-bound").at_stake_ns > 2 * S
+
+
+def test_a_thread_that_stands_as_the_engine_computes_does_not_sleep_over_its_batches(tmp_path: Path) -> None:
+    """It stands for 3 of 6 s, as engines do that compute on threads of their own: what the batches are, nobody knows."""
+    tables = trained([20], loaders=passes(**ALONE), **sampled((2, 5, ASKS)))
+    on_others = {**runs.window(KERNELS), **tables, **cpu((2.0, IDLE), (8.0, HALF))}
+    finding = pick(diagnosed(tmp_path / "r", **on_others), "too-few-workers")
+
+    assert "(making items 100 %); 2 workers on 2 cores" in finding.claim
+    assert "sleeps" not in finding.claim

@@ -52,3 +52,16 @@ def test_calls_that_each_compile_are_told_to_keep_their_model(compiled: int, is_
 
     assert finding.next_step.startswith("Each of these calls compiled its function anew") == is_told
     assert (finding.fix == "make the model once, before fit") == is_told
+
+
+def test_functions_of_a_pipeline_are_no_model_that_is_made_anew(tmp_path: Path) -> None:
+    """Keras makes a pipeline in each call of predict, and TensorFlow functions of it."""
+    called = in_callbacks(("on_epoch_end", "train.py", 25), ("predict", "keras/src/trainer.py", 9))
+    predicts = [runs.span("predict", 6 + 0.4 * n, 6.4 + 0.4 * n, span_id=10 + n) for n in range(5)]
+    name = "trace Dataset_map_grab_batch"
+    made = [runs.span("graph_compile", 6.1 + 0.4 * n, 6.2 + 0.4 * n, span_id=20 + n, name=name) for n in range(5)]
+    finding = pick(
+        diagnosed(tmp_path / "r", **{**called, "spans": [runs.fit_span(), *predicts, *made]}), "validation-heavy"
+    )
+
+    assert finding.next_step.startswith("Call predict less often")
