@@ -102,6 +102,17 @@ class InputGraph:
         return None
 
     @property
+    def kept_behind(self) -> GraphStage | None:
+        """The stage that keeps for the next pass what the slowest one makes, or would; None: none does."""
+        place = self.stages[self.slowest].parent if self.slowest is not None else None
+        while place is not None:
+            stage = self.stages[place]
+            if _KEEPS in stage.name and stage.line:
+                return stage
+            place = stage.parent
+        return None
+
+    @property
     def dropped_behind(self) -> Dropping | None:
         """The stage that lets only some of what the slowest one makes through; None: none does, or few are dropped."""
         if self.slowest is None:

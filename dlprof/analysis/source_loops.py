@@ -31,18 +31,23 @@ def parsed(texts: Sequence[str]) -> ast.Module | None:
 def is_recurrence(texts: Sequence[str], line: int) -> bool:
     """Whether the loop that begins at a line computes something out of what it had computed the time before.
 
-    `h = cell(x[t], h)` is one; sums, and lists that become longer, are none. False where no loop begins there.
+    `h = cell(x[t], h)` is one, also where `both = cat((x[t], h))` stands between; sums, and lists that become longer,
+    are none. False where no loop begins there.
     """
     loop = _loop_at(texts, line)
     if loop is None:
         return False
     statements = list(_statements(loop.body))
     kept, made = {name for one in statements for name in _names(one, ast.Store)}, set[str]()
+    joined = set[str]()  # what was put together with something of the time before
     for statement in statements:
         asked = {name for call in _calls(statement) for name in _names(call, ast.Load)}
-        if asked & (kept - made):
+        before, stored = kept - made, set(_names(statement, ast.Store))
+        if asked & (before | joined):
             return True
-        made.update(_names(statement, ast.Store))
+        if _joins(statement) and (set(_names(statement, ast.Load)) & before) - stored:
+            joined |= stored
+        made |= stored
     return False
 
 
@@ -65,11 +70,17 @@ def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _calls(statement: ast.stmt) -> Iterator[ast.Call]:
-    for node in ast.walk(statement):
-        if isinstance(node, ast.Call):
-            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", None)
-            if called not in _JOINS:
-                yield node
+    """Calls, but for those that join."""
+    return (node for node in ast.walk(statement) if isinstance(node, ast.Call) and not _is_join(node))
+
+
+def _joins(statement: ast.stmt) -> bool:
+    return any(isinstance(node, ast.Call) and _is_join(node) for node in ast.walk(statement))
+
+
+def _is_join(call: ast.Call) -> bool:
+    called = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", None)
+    return called in _JOINS
 
 
 def _names(node: ast.AST, context: type[ast.expr_context]) -> Iterator[str]:

@@ -16,7 +16,7 @@ from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, So
 from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.samples import Sample
-from dlprof.schema.tree_paths import EDGES, Tree
+from dlprof.schema.tree_paths import EDGES, Tree, TreePath
 from dlprof.schema.vocabulary import Basis, Direction, Ground, Loop, Phase, StepPart
 
 _TITLE = Title("A line ran very many times in each step", "a line that runs many times in each step")
@@ -24,7 +24,6 @@ _MANY = 12.0
 """Hits a step from which on a line goes through something piece by piece."""
 _SHARE_OF_STEPS = 0.20
 _SHARE_OF_WORK = 0.15
-_PATHS = (Tree.FIT_STEPS,)
 _LINES = Query(
     "lines by their hits", "SELECT file, line, hits, time_ns, source FROM lines ORDER BY time_ns DESC LIMIT 8"
 )
@@ -46,30 +45,67 @@ class _Many:
     samples: tuple[Sample, ...]
 
 
+@dataclass(frozen=True)
+class _Where:
+    """Loops of one kind.
+
+    Attributes:
+        loop: Their kind.
+        path: Their time, in the tree.
+        phase: The same, as a phase.
+        steps: What is called a step of theirs.
+    """
+
+    loop: Loop
+    path: TreePath
+    phase: Phase
+    steps: str
+
+
+_TRAINING = _Where(Loop.TRAIN, Tree.FIT_STEPS, Phase.FIT_STEPS, "step of the script's own loop")
+_OTHERS = (
+    _Where(Loop.TEST, Tree.EVALUATE, Phase.EVALUATE, "step of the script's own evaluation"),
+    _Where(Loop.PREDICT, Tree.PREDICT, Phase.PREDICT, "step of the script's own predictions"),
+)
+
+
 @of_the_slower
 def claims(case: Case) -> Iterator[Claim]:
-    """One, for the function whose lines took most."""
-    if loops.are_all_of_keras(case.run) or not case.code.samples:
-        return
-    found = _most(case)
+    """One, for the function whose lines took most of the steps of training."""
+    if not loops.are_all_of_keras(case.run) and case.code.samples:
+        yield from _of(case, _TRAINING)
+
+
+@of_the_slower
+def outside_of_training(case: Case) -> Iterator[Claim]:
+    """The same in loops of the script's own that evaluate or predict."""
+    own = [one for one in loops.of_run(case.run) if one.how is not loops.FoundBy.KERAS]
+    for where in _OTHERS if own and case.code.samples else ():
+        yield from _of(case, where)
+
+
+def _of(case: Case, where: _Where) -> Iterator[Claim]:
+    found = _most(case, where)
     if found is None:
         return
     inside = set(map(id, found.samples))
-    back = _way_back(case, found)
-    share = case.code.share(_PATHS, lambda sample: id(sample) in inside) + back
-    parts = {} if case.tree.unsplit is not None else case.takes(*(Tree.FIT_STEPS / part for part in _NO_KERNELS))
-    parts = parts or case.takes(*_PATHS)
-    wanted = share * case.own(Tree.FIT_STEPS)
+    back = _way_back(case, found) if where is _TRAINING else 0.0
+    share = case.code.share([where.path], lambda sample: id(sample) in inside) + back
+    parts = {}
+    if where is _TRAINING and case.tree.unsplit is None:
+        parts = case.takes(*(Tree.FIT_STEPS / part for part in _NO_KERNELS))
+    parts = parts or case.takes(where.path)
+    wanted = share * case.own(where.path)
     takes = {leaf: int(ns * min(1.0, wanted / max(1, sum(parts.values())))) for leaf, ns in parts.items()}
     if share < _SHARE_OF_STEPS or sum(takes.values()) < _SHARE_OF_WORK * case.work_ns:
         return
     yield Claim(
         Sentence(
-            f"Line {found.line[1]} runs {found.a_step:,.0f} times in each step of the script's own loop, and starts "
+            f"Line {found.line[1]} runs {found.a_step:,.0f} times in each {where.steps}, and starts "
             f"something small each time{', and again on the way back' if back else ''}:"
         ),
         takes,
-        [_LINES, queries.python_stood(Phase.FIT_STEPS)],
+        [_LINES, queries.python_stood(where.phase)],
         f"{case.code.counting_note(found.line)}Do it once for all of them: one operation on whole arrays (a batch, "
         "stacked or joined), and one wait for a value a step. Where each needs the one before: a loop of the engine's "
         "own (scan, a recurrent layer), or a compiled function.",
@@ -77,7 +113,7 @@ def claims(case: Case) -> Iterator[Claim]:
         title=_TITLE,
         basis=Basis.ESTIMATED if back else Basis.MEASURED,
         support=case.code.support(
-            _PATHS,
+            [where.path],
             lambda sample: id(sample) in inside or (back > 0 and doing.goes_back(sample.frames, case.engine)),
             ground=Ground.REPEATED,
         ),
@@ -95,19 +131,19 @@ def _way_back(case: Case, found: _Many) -> float:
     theirs = sum(row.count for row in rows if row.layer is None)
     if theirs < _MANY * case.kernels.window_steps or all(row.layer is None for row in rows):
         return 0.0
-    going_back = case.code.share(_PATHS, lambda sample: doing.goes_back(sample.frames, case.engine))
+    going_back = case.code.share([Tree.FIT_STEPS], lambda sample: doing.goes_back(sample.frames, case.engine))
     return going_back * theirs / sum(row.count for row in rows)
 
 
-def _most(case: Case) -> _Many | None:
+def _most(case: Case, where: _Where) -> _Many | None:
     """The function with most samples in lines that run many times a step; None: there is none."""
     rows = case.run.rows("lines")
-    often, functions = often_run(case), {(row["file"], row["line"]): row["function"] for row in rows}
+    often, functions = often_run(case, where.loop), {(row["file"], row["line"]): row["function"] for row in rows}
     layers = len({row.layer for row in case.kernels.operators.rows} - {None}) if case.tree.unsplit is None else 0
     found: dict[tuple[str, str], list[tuple[SourceLine, Sample]]] = {}
     for sample in case.code.samples:
         frame = case.code.user_frame(sample)
-        if frame is None or not sample.main or sample.phase != Tree.FIT_STEPS:
+        if frame is None or not sample.main or not where.path.holds(sample.phase):
             continue
         line = (frame.file, frame.line)
         if line in often and not (
@@ -136,11 +172,16 @@ def _is_of_a_layer(case: Case, sample: Sample, a_step: float, layers: int) -> bo
     return a_step <= layers and case.code.is_called_back(sample)
 
 
-def often_run(case: Case) -> dict[SourceLine, float]:
-    """Lines that ran many times for each training step, but for those that make rows for a loader; hits a step."""
+def often_run(case: Case, loop: Loop = Loop.TRAIN) -> dict[SourceLine, float]:
+    """Lines that ran many times for each step, but for those that make rows for a loader; hits a step.
+
+    Args:
+        case: The run.
+        loop: Of loops of this kind.
+    """
     rows = case.run.rows("lines")
     counts = case.run.table("steps", ("loop", "count"))  # as columns: there may be millions
-    steps = columns.total(columns.steps_of(counts, Loop.TRAIN)["count"])
+    steps = columns.total(columns.steps_of(counts, loop)["count"])
     try:
         feeding = {(line.file, line.line) for line in case.input.pipeline.lines}
     except Abstain:
@@ -149,6 +190,6 @@ def often_run(case: Case) -> dict[SourceLine, float]:
     for row in rows:
         if row["hits"]:
             hits[row["file"], row["line"]] = hits.get((row["file"], row["line"]), 0) + row["hits"]
-    turns = max([steps, *(hits.get((loop.file or "", loop.line or 0), 0) for loop in loops.of_run(case.run))])
+    turns = max([steps, *(hits.get((one.file or "", one.line or 0), 0) for one in loops.of_run(case.run))])
     often = {line: count / turns for line, count in hits.items() if turns and line not in feeding}
     return {line: count for line, count in often.items() if count >= _MANY}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from dlprof.analysis import loops
-from dlprof.analysis.findings import doing, queries, standing
+from dlprof.analysis.findings import doing, own_elements, queries, standing
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine
 from dlprof.analysis.findings.pairs import of_the_slower
@@ -112,7 +112,9 @@ def _eager(case: Case, depth: int | None) -> Callable[[Sample], bool]:
     def is_eager(sample: Sample) -> bool:
         mine = [number for number, frame in enumerate(sample.frames) if frame.file in users]
         in_loop = any((sample.frames[n].file, sample.frames[n].line) in often for n in mine)
-        if not in_loop or is_of_input(sample) or _is_other_work(sample, mine[0], engine):
+        if not in_loop or is_of_input(sample) or own_elements.takes_elements(sample, users):
+            return False
+        if _is_other_work(sample, mine[0], engine):
             return False
         if engine.eager_within:
             inside = any(frame.file.startswith(engine.eager_within) for frame in sample.frames)

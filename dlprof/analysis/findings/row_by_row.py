@@ -71,6 +71,11 @@ def claims(case: Case) -> Iterator[Claim]:
         yield _claim(case, layers, takes, line or loop or _made_at(case, layers), share, in_time=False)
 
 
+def is_in_time(case: Case) -> bool:
+    """Whether it is a layer that goes through time: what is told of it is what Python adds, not that it is a loop."""
+    return any(claim.title is _IN_TIME for claim in claims(case))
+
+
 def _claim(
     case: Case,
     layers: Sequence[Layer],

@@ -35,6 +35,7 @@ def test_what_is_no_python_has_none() -> None:
         ["self.h = self.act(self.rec(self.h) + x[t])"],
         ["if masked:", "    h = h.step(x[t])"],
         ["h = tanh(torch.cat([h, x[t]]))"],
+        ["both = torch.cat((x[t], h), 1)", "h = tanh(cell(both))"],
         ["h += cell(h)"],
     ],
 )
@@ -51,6 +52,9 @@ def test_what_is_computed_out_of_the_time_before_is_a_recurrence(body: list[str]
         ["rows.append(cell(x[i]))", "i += 1"],
         ["total = total + loss(x[t])"],
         ["out = torch.cat([out, cell(x[t])])"],
+        ["both = torch.cat((x[t], y[t]), 1)", "h = cell(both)"],
+        ["seen = torch.cat((seen, x[t]))", "rows.append(cell(seen))"],
+        ["place = i * size", "rows.append(cell(x[place]))", "i = i + 1"],
         ["h = cell(x[t])", "g = tanh(h)"],
         ["def f(h):", "    h = cell(h)"],
         ["rows.append(sum(abs(h - x[t]) for h in y))"],

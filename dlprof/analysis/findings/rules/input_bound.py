@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from dlprof.analysis import input_graphs, steps
+import pyarrow.compute as pc
+
+from dlprof.analysis import columns, input_graphs, steps
 from dlprof.analysis.findings import input_waits, item_work, one_hot_targets, queries, small_calls
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, SourceLine, Support
@@ -27,6 +29,8 @@ _RESTING = 0.25
 """Workers that rest no more than that are busy."""
 _MANY_ELEMENTS, _SHORT_CALL_NS = 16, 200_000
 """A function that takes less for one of so many is mostly called: for all of them at once it takes little more."""
+_AS_LONG = 0.7
+"""Of a step of the first epoch: without the work whose results are kept, those of later ones take less."""
 _WAITS = Query(
     "wait before each step, and the step itself",
     "SELECT loop, count(*) AS steps, median(input_ns) AS input_median_ns, sum(input_ns) AS input_ns, "
@@ -48,12 +52,14 @@ class _Slowest:
         batches: The batches.
         kept: The stage before it that keeps what it reads; None: none does.
         dropping: The stage behind it that drops some of what it makes; None: none does.
+        never_full: The stage behind it that keeps what it makes, and nothing for the next epoch; None: none does.
     """
 
     stage: GraphStage
     batches: int
     kept: GraphStage | None
     dropping: Dropping | None = None
+    never_full: GraphStage | None = None
 
     @property
     def place(self) -> SourceLine | None:
@@ -196,8 +202,24 @@ def _slowest(case: Case) -> _Slowest | None:
     for graph in input_graphs.of_run(case.run):
         stage = graph.slowest_stage
         if graph.loop == Loop.TRAIN and stage is not None and graph.batches:
-            return _Slowest(stage, graph.batches, graph.kept_before, graph.dropped_behind)
+            behind = graph.kept_behind
+            never_full = behind if behind is not None and _are_epochs_alike(case) else None
+            return _Slowest(stage, graph.batches, graph.kept_before, graph.dropped_behind, never_full)
     return None
+
+
+def _are_epochs_alike(case: Case) -> bool:
+    """Whether steps of the last epoch take as long as those of the first, in which a cache would have been filled."""
+    table = columns.steps_of(case.run.table("steps", ("loop", "epoch", "dur_ns", "first")), Loop.TRAIN)
+    table = table.filter(pc.and_(pc.is_valid(table["epoch"]), pc.invert(pc.fill_null(table["first"], False))))
+    if not table.num_rows:
+        return False
+    ends = pc.min_max(table["epoch"]).as_py()
+    first, last = (
+        pc.approximate_median(table.filter(pc.equal(table["epoch"], ends[end]))["dur_ns"]).as_py()
+        for end in ("min", "max")
+    )
+    return bool(ends["max"] > ends["min"] and last >= _AS_LONG * first)
 
 
 def _of_elements(slowest: _Slowest) -> str:
@@ -228,6 +250,12 @@ def _of_stage(slowest: _Slowest) -> str:
         else ""
     )
     dropped = _of_dropping(slowest.dropping) if slowest.dropping else ""
+    if slowest.never_full:
+        kept += (
+            f"The cache at line {slowest.never_full.line} keeps nothing for the next epoch, whose steps take as long: "
+            "it is full only when all that goes into it was read to the end, and what stands behind it (take, or "
+            "steps_per_epoch) stops before. "
+        )
     return (
         f"In a kernel window its slowest stage was {stage.name}{calls}{made}: {took} for a batch{threads}. "
         f"{kept}{dropped}"
@@ -250,6 +278,8 @@ def _behind(slowest: _Slowest | None) -> str | None:
     at = f" at line {slowest.stage.line}" if slowest.stage.line else ""
     if slowest.dropping is not None:
         return f"line {slowest.dropping.stage.line} in front of {which}{at}"
+    if slowest.never_full is not None:
+        return f".cache() behind .take(...), not in front of it (line {slowest.never_full.line})"
     if slowest.kept is None:
         return None
     return (

@@ -27,6 +27,7 @@ _FILE_WORDS = (
 _FILE_FUNCTIONS = {
     "open", "read", "readline", "readlines", "write", "flush", "fsync", "load", "loadtxt", "genfromtxt", "fromfile",
     "read_array", "save", "savez", "read_bytes", "read_text", "write_text", "write_bytes", "read_csv", "imread",
+    "writerow", "writerows", "to_csv",
 }  # fmt: skip
 _SAVING = ("keras/src/saving/", "keras/saving/", "keras/engine/saving")
 """What Keras saves is a cause of its own."""

@@ -10,6 +10,7 @@ from dlprof.analysis.findings import (
     doing,
     host_callbacks,
     many_times,
+    own_elements,
     own_loop_copies,
     own_loop_python,
     queries,
@@ -49,7 +50,7 @@ _ORDER = (
     StepPart.KERNELS,
 )
 """Parts of a step in the order in which Python that runs in it is taken out of them."""
-_INSIDE_CLAIMS = (row_by_row.claims, many_times.claims, own_loop_python.claims)
+_INSIDE_CLAIMS = (own_elements.claims, row_by_row.claims, many_times.claims, own_loop_python.claims)
 _WHOLE_ARRAYS = "Replace loops over rows or pixels by operations on whole arrays; keep the prepared data in a file."
 _LINES = Query(
     "lines of the script", "SELECT file, line, hits, time_ns, source FROM lines ORDER BY time_ns DESC LIMIT 8"
@@ -64,6 +65,7 @@ def look(case: Case) -> Iterator[Claim]:
     inside = [host_callbacks.claims(case), _in_steps(case, work), *others]  # not begun until they are asked
     yield from next((found for claims in inside if (found := list(claims))), [])
     yield from own_loop_copies.claims(case)
+    yield from many_times.outside_of_training(case)
     yield from _in_script(case, work)
     if case.pair and case.time(_HOST_PYTHON) > _SHARE_OF_WORK * work:
         yield Claim(
@@ -84,7 +86,7 @@ def _in_steps(case: Case, work: int) -> Iterator[Claim]:
     main, beside = _on_main_thread(case), _beside_it(case)
     stood = max(main, beside)
     share = max(stood, _started_one_by_one(case) if main else 0.0)
-    if share * case.own(Tree.FIT_STEPS) < _SHARE_OF_WORK * work:
+    if share * case.own(Tree.FIT_STEPS) < _SHARE_OF_WORK * work or row_by_row.is_in_time(case):
         return
     by_layer = [queries.operators(by="layer")] if share > stood else []
     yield Claim(

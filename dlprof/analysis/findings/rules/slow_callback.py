@@ -31,17 +31,31 @@ def look(case: Case) -> Iterator[Claim]:
         return
     line = case.code.hottest_line([Tree.FIT_CALLBACKS], case.code.is_called_back)
     function = _function(case, line)
+    weights = 2 * case.code.share([Tree.FIT_CALLBACKS], _copies_weights) > _not_of_every_fit(case)
     yield Claim(
         Sentence(f"Callbacks{f', most of all {function},' if function else ''} hold the training up:"),
         case.takes(Tree.FIT_CALLBACKS, share=total / max(1, case.own(Tree.FIT_CALLBACKS))),
         [_BY_EPOCH, queries.python_stood(Phase.FIT_CALLBACKS, Phase.FIT_STEPS, where="s.thread = 'MainThread'")],
-        case.code.counting_note(line)
-        + "Do that work once an epoch instead of at each batch, on fewer values, or on another thread.",
+        case.code.counting_note(line) + (_OF_WEIGHTS if weights else _LESS_OFTEN),
         line,
         support=Support(
             Ground.PLACE, agree=_not_of_every_fit(case), part=total / max(1, case.own(Tree.FIT)), usual=_SHARE_OF_FIT
         ),
+        fix="kernel_constraint=... of the layer, or variable.assign(...), in place of set_weights" if weights else None,
     )
+
+
+_LESS_OFTEN = "Do that work once an epoch instead of at each batch, on fewer values, or on another thread."
+_OF_WEIGHTS = (
+    "get_weights and set_weights copy weights to the host and back: change them where they are, by a constraint of the "
+    "layer (part of the compiled step) or by variable.assign() with operations of the engine; or do it once an epoch."
+)
+_COPIES = frozenset({"get_weights", "set_weights", "batch_set_value", "batch_get_value"})
+"""Methods of Keras that bring weights to the host, or set them from there."""
+
+
+def _copies_weights(sample: Sample) -> bool:
+    return any(frame.name in _COPIES for frame in sample.frames)
 
 
 def _time(case: Case) -> int:

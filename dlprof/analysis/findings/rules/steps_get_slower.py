@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from dlprof.analysis.findings import doing, growing_calls, growing_graph, growth, own_loop_python, queries
@@ -23,6 +24,13 @@ _OF_CALLBACKS = (
     "See what the callback goes through again at each batch: lists or files that grow. Keep sums in place of values, "
     "or do that work once an epoch."
 )
+_OF_FILES = (
+    "What is written at that line is more each time: append what is new to the file, rather than write all of it anew, "
+    "or write it once, after the training."
+)
+_APPENDED = "open(path, 'a') in place of open(path, 'w'), and write only the rows that are new"
+_WRITES = re.compile(r"\.(write\w*|to_csv|dump|save\w*)\(")
+"""A line that writes to a file."""
 _OF_SOME = (
     "What runs in these steps alone goes through all that was before: work on what is new (append it to the file, add "
     "it to the sums), or do it less often."
@@ -46,16 +54,24 @@ def look(case: Case) -> Iterator[Claim]:
     path = Tree.FIT_CALLBACKS if called else Tree.FIT_STEPS
     share = min(1.0, grown.lost_ns / max(1, case.own(path)))
     back = case.code.share([Tree.FIT_STEPS], lambda sample: doing.goes_back(sample.frames, case.engine))
+    line = _line(case, grown, path)
+    written = line is not None and back <= _BACKWARD and _WRITES.search(case.code.source(*line)) is not None
     yield Claim(
         Sentence(
             f"{_grew(grown)}{', most of all in the backward pass' * (back > _BACKWARD)}{', in callbacks' * called}:"
         ),
         case.takes(path, share=share),
         [_EVIDENCE, queries.python_stood(Phase.FIT_STEPS)],
-        _OF_CALLBACKS if called else _OF_SOME if grown.period > 1 else _advice(in_backward=back > _BACKWARD),
-        _line(case, grown, path),
+        _OF_FILES
+        if written
+        else _OF_CALLBACKS
+        if called
+        else _OF_SOME
+        if grown.period > 1
+        else _advice(in_backward=back > _BACKWARD),
+        line,
         support=Support(Ground.REPEATED, seen=grown.count, agree=grown.rank),
-        fix=_fix(case) if back > _BACKWARD else None,
+        fix=_fix(case) if back > _BACKWARD else _APPENDED if written else None,
     )
 
 

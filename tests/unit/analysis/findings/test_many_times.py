@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.unit import runs
-from tests.unit.analysis.findings.cases import KERNELS, Call, Tables, diagnosed, pick, sampled
-from tests.unit.analysis.findings.test_own_loop_python import OWN, looping
+from tests.unit.analysis.findings.cases import KERNELS, Call, Tables, diagnosed, parts, pick, quiet, sampled
+from tests.unit.analysis.findings.test_own_loop_python import LOOP, OWN, looping
 from tests.unit.runs import S
 
 
@@ -77,3 +78,26 @@ def test_gradients_go_back_through_what_such_a_line_started(tmp_path: Path) -> N
     assert "starts something small each time, and again on the way back: 3.25 s" in finding.claim
     assert finding.at_stake_ns == pytest.approx(S + 0.75 * 3 * S, rel=0.01)
     assert (finding.line, finding.basis) == (31, "estimated")
+
+
+@pytest.mark.parametrize(("hits", "is_told"), [(100 * 50, True), (100 * 5, False)])
+def test_lines_of_an_evaluation_of_the_script_s_own_that_run_for_each_element_are_named(
+    hits: int, is_told: bool, tmp_path: Path
+) -> None:
+    """2 s of 100 steps stand below them; silence before, for only steps of training were looked at."""
+    span = {**runs.span("evaluate", 4, 8, span_id=5), "detail": json.dumps({"how": "inferred"})}
+    tested = runs.steps(100, start_s=4, dur_ms=40, loop="test", loop_id=5)
+    tables = quiet(
+        phases=parts(fit_steps=2, evaluate=4, teardown=2),
+        phase_intervals=runs.intervals(("import", 0, 2), ("fit.steps", 2, 4), ("evaluate", 4, 8), ("teardown", 8, 10)),
+        steps=[*runs.steps(100), *tested],
+        spans=[span],
+        lines=[line(31, hits)],
+        **sampled((4, 6, [("<module>", "train.py", 50), ("bound", "train.py", 31)]), (6, 8, LOOP)),
+    )
+    found = diagnosed(tmp_path / "r", OWN, **tables).findings
+
+    assert [
+        (one.line, one.at_stake_ns) for one in found if one.heading == "A line ran very many times in each step"
+    ] == ([(31, 2 * S)] if is_told else [])
+    assert ("Line 31 runs 50 times in each step of the script's own evaluation" in found[0].claim) if is_told else True

@@ -68,3 +68,38 @@ def test_pages_of_a_huge_layer_s_weights_are_that_layer_s(tmp_path: Path) -> Non
 
     assert (told[0], "memory-pressure" in told) == ("wasteful-layer", False)
     assert "memory-pressure" in slugs(diagnosed(tmp_path / "b", runs.manifest(process=process), **plain))
+
+
+_PAGES = cpu((2.0, BEGIN), (8.0, {**BUSY, "faults_minor": 1_200_000, "rss_bytes": 2 * S}))
+_TOUCHING = {**runs.manifest()["process"], "cpu_user_ns": 9 * S, "cpu_system_ns": 3 * S}
+_KEPT = (
+    "glibc.malloc.mmap_threshold=4294967296:glibc.malloc.trim_threshold=4294967296:glibc.malloc.top_pad=67108864:"
+    "glibc.malloc.arena_max=1"
+)
+
+
+@pytest.mark.parametrize(
+    ("environment", "tried"),
+    [
+        ({}, _KEPT),
+        ({"GLIBC_TUNABLES": "glibc.pthread.rseq=0"}, f"glibc.pthread.rseq=0:{_KEPT}"),
+        ({"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}, None),
+        ({"LD_PRELOAD": "/usr/lib/libjemalloc.so.2"}, None),
+    ],
+)
+def test_new_pages_are_kept_by_malloc_where_nobody_has_seen_to_it(
+    environment: dict[str, str], tried: str | None, tmp_path: Path
+) -> None:
+    """200,000 pages a second; beside other settings of the C library, and not where its malloc was changed before."""
+    told = runs.manifest(process=_TOUCHING, environment=environment)
+    finding = pick(diagnosed(tmp_path / "r", told, **quiet(**_PAGES)), "memory-pressure")
+
+    assert (finding.remedy.environment if finding.remedy else {}) == ({"GLIBC_TUNABLES": tried} if tried else {})
+    assert (finding.fix == f"GLIBC_TUNABLES={tried}") == (tried is not None)
+
+
+def test_where_memory_ran_short_less_is_to_be_used_and_not_more_kept(tmp_path: Path) -> None:
+    """The kernel counted stalls, and hardly any page was new."""
+    finding = pick(planted().diagnosis(tmp_path), "memory-pressure")
+
+    assert (finding.remedy, finding.next_step.startswith("Use less memory")) == (None, True)

@@ -34,3 +34,15 @@ def test_what_keras_does_in_every_fit_is_no_callback_of_the_users(tmp_path: Path
     stood = sampled((7, 8, [*own, waits]))
 
     assert "slow-callback" not in slugs(diagnosed(tmp_path / "r", **in_callbacks() | stood))
+
+
+def test_a_callback_that_copies_weights_is_told_to_change_them_where_they_are(tmp_path: Path) -> None:
+    """For most of its time it stands in methods of Keras that bring them to the host, and back."""
+    own = [("on_train_batch_end", "keras/src/callbacks/callback_list.py", 9), ("on_train_batch_end", "train.py", 33)]
+    tables = in_callbacks(
+        *own, ("Layer.set_weights", "keras/src/layers/layer.py", 740), ("assign", "keras/src/x.py", 9)
+    )
+    finding = pick(diagnosed(tmp_path / "r", **tables), "slow-callback")
+
+    assert finding.next_step.startswith("get_weights and set_weights copy weights to the host and back")
+    assert finding.fix == "kernel_constraint=... of the layer, or variable.assign(...), in place of set_weights"

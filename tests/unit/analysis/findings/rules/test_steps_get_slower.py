@@ -7,8 +7,20 @@ from typing import Any
 
 import pytest
 
+from dlprof.analysis.findings import diagnose
 from tests.unit import runs
-from tests.unit.analysis.findings.cases import FIT, KERNELS, Planted, diagnosed, parts, pick, quiet, sampled, slugs
+from tests.unit.analysis.findings.cases import (
+    FIT,
+    KERNELS,
+    Planted,
+    diagnosed,
+    keep_source,
+    parts,
+    pick,
+    quiet,
+    sampled,
+    slugs,
+)
 from tests.unit.runs import MS
 
 
@@ -124,3 +136,19 @@ def test_a_smaller_batch_in_between_shifts_nothing(partial: set[int], tmp_path: 
         rows[at]["samples"] = 7
 
     assert "steps-get-slower" not in slugs(diagnosed(tmp_path / "r", **quiet(steps=rows)))
+
+
+@pytest.mark.parametrize(
+    ("text", "is_file"), [("    writer.writerows(self.rows)", True), ("    total = sum(rows)", False)]
+)
+def test_a_file_that_is_written_anew_with_all_that_was_before_is_to_be_added_to(
+    text: str, is_file: bool, tmp_path: Path
+) -> None:
+    """The line that stood longest writes; else nobody knows what grows."""
+    tables = quiet(steps=growing(), **sampled((2, 8, [*FIT, ("save", "train.py", 27)])), **runs.window(KERNELS))
+    run = runs.trained(tmp_path / "r", **tables)
+    keep_source(run, "\n" * 26 + text + "\n")
+    finding = pick(diagnose.diagnose(run), "steps-get-slower")
+
+    assert ("append what is new to the file" in finding.next_step) == is_file
+    assert str(finding.fix).startswith("open(path, 'a') in place of open(path, 'w')") == is_file

@@ -1,0 +1,35 @@
+"""Elements of arrays of an engine, taken one by one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.unit.analysis.findings.cases import Call, diagnosed, on, pick, slugs
+from tests.unit.analysis.findings.test_own_loop_python import looping
+from tests.unit.runs import S
+
+_JAX = {**on("jax", asynchronous=True), "keras": None}
+
+
+@pytest.mark.parametrize("function", ["ArrayImpl.__index__", "__index__", "ArrayImpl.__iter__.<locals>.<genexpr>"])
+def test_elements_of_an_array_that_lists_are_indexed_with_are_told(function: str, tmp_path: Path) -> None:
+    """3 of 6 s of steps below a line of the script's own; false before: the function called there was to be compiled."""
+    calls: list[Call] = [(function, "jax/_src/array.py", 320), ("ArrayImpl._value", "jax/_src/array.py", 623)]
+    finding = pick(diagnosed(tmp_path / "r", _JAX, **looping(*calls)), "python-overhead")
+
+    assert (finding.heading, finding.line) == ("Elements of an array were taken one by one", 40)
+    assert finding.at_stake_ns == pytest.approx(3 * S, rel=0.01)
+    assert finding.fix == "indices = np.asarray(indices), once, before they are used one by one"
+
+
+@pytest.mark.parametrize(
+    "call", [("ArrayImpl.__float__", "jax/_src/array.py", 300), ("__iter__", "torchdata/nodes/base.py", 300)]
+)
+def test_a_value_once_a_step_and_other_libraries_take_no_elements(call: Call, tmp_path: Path) -> None:
+    """The loss, which is waited for; a loader."""
+    found = diagnosed(tmp_path / "r", _JAX, **looping(call))
+
+    assert "Elements of an array were taken one by one" not in {one.heading for one in found.findings}
+    assert "eager-execution" not in slugs(found)
