@@ -112,7 +112,7 @@ def _eager(case: Case, depth: int | None) -> Callable[[Sample], bool]:
     def is_eager(sample: Sample) -> bool:
         mine = [number for number, frame in enumerate(sample.frames) if frame.file in users]
         in_loop = any((sample.frames[n].file, sample.frames[n].line) in often for n in mine)
-        if not in_loop or is_of_input(sample) or own_elements.takes_elements(sample, users):
+        if not in_loop or is_of_input(sample) or own_elements.takes_elements(case, sample):
             return False
         if _is_other_work(sample, mine[0], engine):
             return False

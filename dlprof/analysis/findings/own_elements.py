@@ -6,7 +6,8 @@ thousand times as long as for an array of NumPy.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+import re
+from collections.abc import Iterator
 
 from dlprof.analysis import loops
 from dlprof.analysis.findings import queries, standing
@@ -15,13 +16,15 @@ from dlprof.analysis.findings.finding import Claim, Sentence
 from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.samples import Sample
+from dlprof.analysis.stacks import Frame
 from dlprof.engines import combined
 from dlprof.schema.tree_paths import Tree
 from dlprof.schema.vocabulary import Ground, Phase
 
 _TITLE = Title("Elements of an array were taken one by one", "taking elements of an array one by one")
-_ELEMENTS = frozenset({"__index__", "__iter__", "_chunk_iter"})
+_INDEX, _ITERATES = "__index__", frozenset({"__iter__", "_chunk_iter"})
 """What Python calls of an array for its elements, and what JAX answers with: parts of the full names of functions."""
+_FOR = re.compile(r"\bfor\b")
 _SHARE_OF_STEPS = 0.20
 _SHARE_OF_WORK = 0.15
 _PATHS = (Tree.FIT_STEPS, Tree.EVALUATE, Tree.PREDICT, Tree.SCRIPT)
@@ -40,7 +43,7 @@ def claims(case: Case) -> Iterator[Claim]:
         return
 
     def chosen(sample: Sample) -> bool:
-        return takes_elements(sample, case.code.user_files)
+        return takes_elements(case, sample)
 
     shares = {path: case.code.share([path], chosen) for path in _PATHS}
     takes = {}
@@ -63,16 +66,27 @@ def claims(case: Case) -> Iterator[Claim]:
     )
 
 
-def takes_elements(sample: Sample, user_files: Collection[str]) -> bool:
-    """Whether a line of the script's stands in a call for an element of an array of an engine."""
+def takes_elements(case: Case, sample: Sample) -> bool:
+    """Whether a line of the script's stands in a call for an element of an array of an engine.
+
+    `key, sub = split(key)` takes two, and is no loop over them.
+    """
     above = None
     for frame in sample.frames:
-        if frame.file in user_files:
-            engines = tuple(f"{package}/" for package in combined.packages())
-            return (
-                above is not None
-                and not _ELEMENTS.isdisjoint(above.function.split("."))
-                and above.file.startswith(engines)
-            )
+        if frame.file in case.code.user_files:
+            if above is None or not above.file.startswith(_engines()):
+                return False
+            asked = set(above.function.split("."))
+            return _INDEX in asked or (not _ITERATES.isdisjoint(asked) and _is_loop(case, frame))
         above = frame
     return False
+
+
+def _engines() -> tuple[str, ...]:
+    """Beginnings of the names of files of engines."""
+    return tuple(f"{package}/" for package in combined.packages())
+
+
+def _is_loop(case: Case, frame: Frame) -> bool:
+    source = case.code.source(frame.file, frame.line)
+    return not source or _FOR.search(source) is not None

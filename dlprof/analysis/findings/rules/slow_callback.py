@@ -9,6 +9,7 @@ from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Query, Sentence, SourceLine, Support
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.samples import Sample, measures_waits
+from dlprof.analysis.stacks import Frame
 from dlprof.schema.tree_paths import Tree
 from dlprof.schema.vocabulary import Ground, Phase
 
@@ -17,6 +18,8 @@ _SHARE_OF_FIT = 0.05
 _CALLBACK = "callbacks"
 _PLAIN = ("callback_list.py", "callback.py", "history.py", "callbacks/__init__.py")
 """Files of Keras that run in every fit; the others are callbacks that were given."""
+_PLAIN_CLASSES = ("CallbackList.", "BaseLogger.", "History.")
+"""The same of Keras 2, which has all callbacks in one file: at each batch these time themselves, and keep sums."""
 _BY_EPOCH = Query(
     "callbacks by epoch",
     "SELECT loop, epoch + 1 AS epoch, count(*) AS steps, sum(callbacks_ns) AS callbacks_ns, sum(dur_ns) AS steps_ns "
@@ -78,7 +81,11 @@ def _is_given(case: Case, sample: Sample) -> bool:
     """Whether a callback runs that the user gave, of the user's own or of a library."""
     if case.code.is_called_back(sample):
         return True
-    return any(_CALLBACK in frame.file and not frame.file.endswith(_PLAIN) for frame in sample.frames)
+    return any(_CALLBACK in frame.file and not _is_plain(frame) for frame in sample.frames)
+
+
+def _is_plain(frame: Frame) -> bool:
+    return frame.file.endswith(_PLAIN) or frame.function.startswith(_PLAIN_CLASSES)
 
 
 def _function(case: Case, line: SourceLine | None) -> str | None:

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.analysis.findings.cases import Call, diagnosed, on, pick, slugs
+from dlprof.analysis.findings import diagnose
+from tests.unit import runs
+from tests.unit.analysis.findings.cases import Call, diagnosed, keep_source, on, pick, slugs
 from tests.unit.analysis.findings.test_own_loop_python import looping
 from tests.unit.runs import S
 
@@ -33,3 +35,18 @@ def test_a_value_once_a_step_and_other_libraries_take_no_elements(call: Call, tm
 
     assert "Elements of an array were taken one by one" not in {one.heading for one in found.findings}
     assert "eager-execution" not in slugs(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_told"), [("key, sub = split(key)", False), ("rows = [x[i] for i in order]", True)]
+)
+def test_an_array_that_is_unpacked_into_names_is_no_loop_over_elements(
+    text: str, is_told: bool, tmp_path: Path
+) -> None:
+    """As keys of JAX are split: two elements, whose operations may be compiled with the step."""
+    calls: list[Call] = [("ArrayImpl.__iter__.<locals>.<genexpr>", "jax/_src/array.py", 350)]
+    run = runs.trained(tmp_path / "r", _JAX, **looping(*calls))
+    keep_source(run, "\n" * 39 + f"    {text}\n")
+    headings = {one.heading for one in diagnose.diagnose(run).findings}
+
+    assert ("Elements of an array were taken one by one" in headings) == is_told
