@@ -27,13 +27,13 @@ _PHASES = (
 )
 _WAITED = Tree.FIT_STEPS / StepPart.INPUT
 _LEAST_STALLED_NS = 50_000_000
-_ADVICE = (
+_NONE_ANEW = (
     "Make no large arrays anew all the time: none of all pairs that is summed up right after (products do that: "
     "cdist, matmul, einsum), reuse buffers, compute in place, use a smaller batch."
 )
 _KEEPS = (
-    " Or let malloc keep what is freed, rather than give it back to the kernel and get it anew: set GLIBC_TUNABLES "
-    "before the program starts, in which case it stays as large as it ever was."
+    f"{_NONE_ANEW} Or let malloc keep what is freed, rather than give it back to the kernel and get it anew: set "
+    "GLIBC_TUNABLES before the program starts, in which case it stays as large as it ever was."
 )
 _USE_LESS = (
     "Use less memory: a smaller batch, data read in pieces or with fewer bytes a number, no second copy of them."
@@ -84,8 +84,8 @@ def look(case: Case) -> Iterator[Claim]:
     inside[Tree.SCRIPT] = case.phases.of([case.phases.training_span]).get(Tree.SCRIPT, 0)
     line = case.code.hottest_line(tuple(inside), case.code.is_called_back)
     targets = one_hot_targets.said(case) if not by_others and one_hot_targets.are_made_at(case, line) else None
-    kept = _kept(case) if not by_others and 2 * touched > lost else None
-    advice = _ADVICE + (_KEEPS if kept else "") if 2 * touched > lost else _USE_LESS
+    are_new = 2 * touched > lost
+    kept = _kept(case) if are_new and not by_others else None
     yield Claim(
         Sentence(
             "The process waited for memory,",
@@ -94,13 +94,21 @@ def look(case: Case) -> Iterator[Claim]:
         ),
         _spread(case, inside, lost),
         _EVIDENCE,
-        _OTHERS if by_others else targets or advice,
+        _OTHERS if by_others else _advice(targets, kept, are_new=are_new),
         line,
         Remedy("memory kept by malloc", {_TUNABLES: kept}) if kept else None,
         basis=Basis.ESTIMATED,
         support=Support(Ground.STATED if targets or 2 * (stalled or 0) >= lost else Ground.MODEL),
         fix=one_hot_targets.FIX if targets else f"{_TUNABLES}={kept}" if kept else None,
     )
+
+
+def _advice(targets: str | None, kept: str | None, *, are_new: bool) -> str:
+    if targets:
+        return targets
+    if not are_new:
+        return _USE_LESS
+    return _KEEPS if kept else _NONE_ANEW
 
 
 def _kept(case: Case) -> str | None:

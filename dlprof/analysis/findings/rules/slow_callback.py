@@ -39,7 +39,7 @@ def look(case: Case) -> Iterator[Claim]:
         Sentence(f"Callbacks{f', most of all {function},' if function else ''} hold the training up:"),
         case.takes(Tree.FIT_CALLBACKS, share=total / max(1, case.own(Tree.FIT_CALLBACKS))),
         [_BY_EPOCH, queries.python_stood(Phase.FIT_CALLBACKS, Phase.FIT_STEPS, where="s.thread = 'MainThread'")],
-        case.code.counting_note(line) + (_OF_WEIGHTS if weights else _LESS_OFTEN),
+        f"{case.code.counting_note(line)}{_OF_WEIGHTS if weights else _LESS_OFTEN}",
         line,
         support=Support(
             Ground.PLACE, agree=_not_of_every_fit(case), part=total / max(1, case.own(Tree.FIT)), usual=_SHARE_OF_FIT
