@@ -15,7 +15,7 @@ from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence
 from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
-from dlprof.analysis.samples import Sample
+from dlprof.analysis.samples import Sample, is_of_input
 from dlprof.analysis.stacks import Frame
 from dlprof.engines import combined
 from dlprof.schema.tree_paths import Tree
@@ -69,8 +69,10 @@ def claims(case: Case) -> Iterator[Claim]:
 def takes_elements(case: Case, sample: Sample) -> bool:
     """Whether a line of the script's stands in a call for an element of an array of an engine.
 
-    `key, sub = split(key)` takes two, and is no loop over them.
+    `key, sub = split(key)` takes two, and is no loop over them; a loader is asked for its iterator in the same way.
     """
+    if is_of_input(sample):
+        return False
     above = None
     for frame in sample.frames:
         if frame.file in case.code.user_files:

@@ -27,10 +27,17 @@ def test_elements_of_an_array_that_lists_are_indexed_with_are_told(function: str
 
 
 @pytest.mark.parametrize(
-    "call", [("ArrayImpl.__float__", "jax/_src/array.py", 300), ("__iter__", "torchdata/nodes/base.py", 300)]
+    "call",
+    [
+        ("ArrayImpl.__float__", "jax/_src/array.py", 300),
+        ("__iter__", "torchdata/nodes/base.py", 300),
+        ("DataLoader.__iter__", "torch/utils/data/dataloader.py", 490),
+        ("DatasetV2.__iter__", "tensorflow/python/data/ops/dataset_ops.py", 500),
+        ("DataLoader.__iter__", "mxnet/gluon/data/dataloader.py", 650),
+    ],
 )
-def test_a_value_once_a_step_and_other_libraries_take_no_elements(call: Call, tmp_path: Path) -> None:
-    """The loss, which is waited for; a loader."""
+def test_a_value_once_a_step_other_libraries_and_loaders_take_no_elements(call: Call, tmp_path: Path) -> None:
+    """The loss, which is waited for; and iterators that are made."""
     found = diagnosed(tmp_path / "r", _JAX, **looping(call))
 
     assert "Elements of an array were taken one by one" not in {one.heading for one in found.findings}
