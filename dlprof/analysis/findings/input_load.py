@@ -316,11 +316,15 @@ class InputLoad:
         shares = self.busy_shares()
         return 1 - sum(shares) / len(shares)
 
-    def stages_text(self) -> str:
-        """Of what the work on a batch consists, by the samples: `reading 60 %, decoding 30 %`; empty: not known."""
+    @property
+    def stages(self) -> Mapping[InputStage, float]:
+        """Share of each kind of work on the batches, by the samples; empty: not known."""
         makers = [one for one in (*self.pipeline.workers, self.pipeline.calling) if one is not None]
         kinds = (InputStage.READING, InputStage.DECODING, InputStage.MAKING, InputStage.COLLATING)
         times = {kind: sum(one.stood_ns(kind) for one in makers) for kind in kinds}
         whole = sum(times.values())
-        shown = [f"{kind} {100 * ns / whole:.0f} %" for kind, ns in times.items() if whole and ns >= 0.05 * whole]
-        return ", ".join(shown)
+        return {kind: ns / whole for kind, ns in times.items()} if whole else {}
+
+    def stages_text(self) -> str:
+        """Of what the work on a batch consists: `reading 60 %, decoding 30 %`; empty: not known."""
+        return ", ".join(f"{kind} {100 * share:.0f} %" for kind, share in self.stages.items() if share >= 0.05)

@@ -17,7 +17,7 @@ from dlprof.analysis.findings.title import Title
 from dlprof.analysis.input_graphs import Dropping, GraphStage
 from dlprof.analysis.training import OpenedOnce
 from dlprof.schema.tree_paths import Tree, TreePath
-from dlprof.schema.vocabulary import Ground, Loop, Phase
+from dlprof.schema.vocabulary import Ground, InputStage, Loop, Phase
 from dlprof.units import duration
 
 TITLE = Title("The training waited for its input", "waiting for the input")
@@ -27,6 +27,8 @@ _MOST_STEPS = 0.5
 _BETWEEN = 0.15
 _RESTING = 0.25
 """Workers that rest no more than that are busy."""
+_MOSTLY_READS = 0.6
+"""Share of the work on batches that reads files, from which on it is the way in which they are read."""
 _MANY_ELEMENTS, _SHORT_CALL_NS = 16, 200_000
 """A function that takes less for one of so many is mostly called: for all of them at once it takes little more."""
 _AS_LONG = 0.7
@@ -99,6 +101,7 @@ def look(case: Case) -> Iterator[Claim]:
     if needless is not None:
         line = case.input.item_line or line
     targets = one_hot_targets.said(case) if one_hot_targets.are_made_at(case, line) else None
+    reads = load is not None and load.stages.get(InputStage.READING, 0.0) >= _MOSTLY_READS
     what = f". {needless.what} at line {line[1]}" if needless and line else ""
     of_batch = f" of {batch}" if batch else ""
     yield Claim(
@@ -107,13 +110,15 @@ def look(case: Case) -> Iterator[Claim]:
         [_WAITS, queries.python_stood(Phase.FIT_INPUT, Phase.FIT_STEPS), *([_STAGES] if slowest else [])],
         f"{case.code.counting_note(line)}{_of_workers(load) if load else ''}{_of_elements(slowest) if slowest else ''}"
         f"{_of_stage(slowest) if slowest else ''}{f'{targets} ' if targets else ''}"
-        f"{needless.advice if needless else _BESIDE if _is_beside(case, load) else _ADVICE}",
+        f"{needless.advice if needless else _READS if reads else _BESIDE if _is_beside(case, load) else _ADVICE}",
         line,
         support=_support(case, takes, Ground.REPEATED if needless else Ground.PLACE),
         fix=needless.fix
         if needless
         else one_hot_targets.FIX
         if targets
+        else _KEPT
+        if reads
         else _behind(slowest) or _in_batches(case, mapped),
     )
 
@@ -146,6 +151,11 @@ def _of_opened(case: Case, opened: OpenedOnce, takes: Mapping[TreePath, int]) ->
 _MAP = ".map("
 _BATCHES = r"\.(padded_)?batch\("
 _DATA_SETS = r"\b\w*Dataset\b|tf\.data\b"
+_READS = (
+    "Open each file once, and keep it, or what was unpacked of it, in the data set; read only the rows that are used, "
+    "and take those of one file one after the other."
+)
+_KEPT = "functools.lru_cache on what reads a file, and a sampler that takes the rows of a file together"
 _ADVICE = "Prepare batches beside the training, once before it, or with operations on whole arrays."
 _BESIDE = (
     "They are prepared beside the training already, on another thread, and take longer than a step: prepare them once "

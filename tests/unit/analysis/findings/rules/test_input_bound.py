@@ -13,6 +13,7 @@ from tests.unit import runs
 from tests.unit.analysis.findings.cases import (
     FIT,
     KERNELS,
+    Call,
     Planted,
     Tables,
     diagnosed,
@@ -114,6 +115,17 @@ def test_workers_that_rest_are_not_what_is_waited_for(tmp_path: Path, busy: floa
 
     told = sum(one.at_stake_ns for one in found.findings if one.slug == "input-bound")
     assert told == pytest.approx(at_stake, rel=0.05)
+
+
+@pytest.mark.parametrize(("file", "is_read"), [("h5py/_hl/dataset.py", True), ("numpy/core/fromnumeric.py", False)])
+def test_workers_that_mostly_read_are_told_how_to_read_less(file: str, is_read: bool, tmp_path: Path) -> None:
+    """Both are busy all the time, below the line that makes an item: in a library for files, or in one that computes."""
+    inside: list[Call] = [*FETCH, ("Dataset.__getitem__", file, 820)]
+    tables = trained([12], processes=processes(1.9, 1.9), **stood((0.95, inside), (0.95, inside)))
+    finding = pick(diagnosed(tmp_path / "r", **tables), "input-bound")
+
+    assert ("reading 100 %. Open each file once" in finding.next_step) == is_read
+    assert (finding.fix or "").startswith("functools.lru_cache on what reads a file") == is_read
 
 
 def test_code_around_a_fit_is_not_blamed_for_its_input(tmp_path: Path) -> None:
