@@ -50,8 +50,8 @@ _KEPT = ":".join(
 """Settings of glibc with which memory that was freed stays with the process.
 
 Measured on two cores of a virtual machine: a Keras script on TensorFlow that took 42 s takes 14 s with them, and 20 s
-with huge pages; another one 8.2 s in place of 10.6 s (medians of three). Of the time that JAX and PyTorch spend in the kernel a third to a
-half is left; without `arena_max` all of JAX's.
+with huge pages; another one 8.2 s in place of 10.6 s (medians of three). Of the time that JAX and PyTorch spend in the
+kernel a third to a half is left; without `arena_max` all of JAX's.
 """
 _TUNABLES, _PRELOADED = "GLIBC_TUNABLES", "LD_PRELOAD"
 _NONE_LEFT = 0.02
