@@ -53,6 +53,18 @@ def packages() -> frozenset[str]:
 
 
 @cache
+def folders() -> tuple[str, ...]:
+    """Beginnings of the names of files of any engine."""
+    return tuple(f"{package}/" for package in packages())
+
+
+@cache
+def folders_with_keras() -> tuple[str, ...]:
+    """The same, and of Keras."""
+    return ("keras/", *folders())
+
+
+@cache
 def switches() -> Mapping[str, Switch]:
     """The switches of any engine by name: a script may have loaded several."""
     return MappingProxyType({switch.name: switch for spec in all_specs().values() for switch in spec.switches})

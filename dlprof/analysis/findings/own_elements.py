@@ -76,17 +76,12 @@ def takes_elements(case: Case, sample: Sample) -> bool:
     above = None
     for frame in sample.frames:
         if frame.file in case.code.user_files:
-            if above is None or not above.file.startswith(_engines()):
+            if above is None or not above.file.startswith(combined.folders()):
                 return False
             asked = set(above.function.split("."))
             return _INDEX in asked or (not _ITERATES.isdisjoint(asked) and _is_loop(case, frame))
         above = frame
     return False
-
-
-def _engines() -> tuple[str, ...]:
-    """Beginnings of the names of files of engines."""
-    return tuple(f"{package}/" for package in combined.packages())
 
 
 def _is_loop(case: Case, frame: Frame) -> bool:

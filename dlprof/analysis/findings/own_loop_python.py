@@ -150,7 +150,9 @@ def calls_engine(case: Case, sample: Sample, functions: Collection[str]) -> bool
     above = None
     for frame in sample.frames:
         if frame.file in case.code.user_files:
-            return above is not None and above.name in functions and above.file.startswith(_engines())
+            return (
+                above is not None and above.name in functions and above.file.startswith(combined.folders_with_keras())
+            )
         above = frame
     return False
 
@@ -172,14 +174,9 @@ def is_own(case: Case, sample: Sample) -> bool:
             if frame is sample.frames[0] and case.engine.starts_operators and case.code.is_called_back(sample):
                 return False
             return not (case.code.is_import(frame.file, frame.line) or case.code.calls_compiled(sample))
-        if frame.file.startswith((*_engines(), *_STANDS)):
+        if frame.file.startswith((*combined.folders_with_keras(), *_STANDS)):
             return False
     return False
-
-
-def _engines() -> tuple[str, ...]:
-    """Beginnings of the names of files of engines."""
-    return tuple(f"{package}/" for package in ("keras", *combined.packages()))
 
 
 def _is_library(case: Case, sample: Sample) -> bool:
@@ -206,5 +203,5 @@ def _lines_of_the_engine(case: Case) -> set[SourceLine | None]:
         if sample.main and sample.phase == Tree.FIT_STEPS:
             line = case.code.user_line(sample)
             whole[line] += sample.dur_ns
-            engines[line] += sample.dur_ns * sample.frames[0].file.startswith(_engines())
+            engines[line] += sample.dur_ns * sample.frames[0].file.startswith(combined.folders_with_keras())
     return {line for line, ns in engines.items() if ns > _MOSTLY * whole[line]}

@@ -104,11 +104,10 @@ def may_wait(case: Case, sample: Sample) -> bool:
     """
     if case.code.turns_a_loop(sample):
         return False
-    engines = tuple(f"{package}/" for package in ("keras", *combined.packages()))
     for frame in sample.frames:
         if frame.file in case.code.user_files:
             return not (case.code.is_import(frame.file, frame.line) or case.code.calls_compiled(sample))
-        if frame.file.startswith(engines):
+        if frame.file.startswith(combined.folders_with_keras()):
             return False
     return False
 

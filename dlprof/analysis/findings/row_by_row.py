@@ -131,7 +131,7 @@ def is_recurrence(case: Case, loop: SourceLine) -> bool:
 
 def loop_of(case: Case) -> SourceLine | None:
     """The loop of a function that the engine called, in the steps, in which the main thread stood longest."""
-    packages = tuple(f"{package}/" for package in ("keras", *combined.packages()))
+    packages = combined.folders_with_keras()
     loops: dict[str, dict[int, int]] = {}
     stood: dict[SourceLine, int] = {}
     for sample in case.code.samples:

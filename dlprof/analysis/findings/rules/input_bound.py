@@ -117,7 +117,7 @@ def look(case: Case) -> Iterator[Claim]:
         if needless
         else one_hot_targets.FIX
         if targets
-        else _KEPT
+        else _READS_LESS
         if reads
         else _behind(slowest) or _in_batches(case, mapped),
     )
@@ -155,7 +155,7 @@ _READS = (
     "Open each file once, and keep it, or what was unpacked of it, in the data set; read only the rows that are used, "
     "and take those of one file one after the other."
 )
-_KEPT = "functools.lru_cache on what reads a file, and a sampler that takes the rows of a file together"
+_READS_LESS = "functools.lru_cache on what reads a file, and a sampler that takes the rows of a file together"
 _ADVICE = "Prepare batches beside the training, once before it, or with operations on whole arrays."
 _BESIDE = (
     "They are prepared beside the training already, on another thread, and take longer than a step: prepare them once "

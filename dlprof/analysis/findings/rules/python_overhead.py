@@ -251,5 +251,4 @@ def _before_training(case: Case) -> float:
 
 def of_no_engine() -> Callable[[Sample], bool]:
     """Tells whether Python itself, a library of its kin or the script runs in a sample, and no engine."""
-    engines = tuple(f"{package}/" for package in ("keras", *combined.packages()))
-    return lambda sample: not sample.frames[0].file.startswith(engines)
+    return lambda sample: not sample.frames[0].file.startswith(combined.folders_with_keras())

@@ -111,14 +111,14 @@ def test_a_fusion_is_of_the_layer_of_its_product() -> None:
     assert labelled(ran(fusion)) == [("fusion.1", ("dense_1", "forward"), "conv_general_dilated")]
 
 
-SCRIPT = Frame("/work/train.py", 90)
-MODEL = Frame("/work/net.py", 12, SCRIPT)
+SCRIPT = Frame("/project/train.py", 90)
+MODEL = Frame("/project/net.py", 12, SCRIPT)
 OPTAX = Frame("/env/lib/python3.11/site-packages/optax/_src/update.py", 43, SCRIPT)
 
 
 def line_of(made: Instruction) -> Line | None:
     """The line that made an instruction, in a run of train.py."""
-    model = Model(files=FileNames("/work"))
+    model = Model(files=FileNames("/project"))
     return HloLabels({"jit_f": {made.name: made}}, model).line(HloInstruction(made.name, "jit_f", 1, ""))
 
 
@@ -164,7 +164,7 @@ def test_what_xla_put_between_others_is_of_the_line_of_its_neighbours() -> None:
             Instruction("tanh.4", "tanh", "", MODEL, (), (3,), 4),
         )
     }
-    labels = HloLabels({"jit_f": made}, Model(files=FileNames("/work")))
+    labels = HloLabels({"jit_f": made}, Model(files=FileNames("/project")))
 
     assert [labels.line(HloInstruction(name, "jit_f", 1, "")) for name in ("copy.2", "dot.3")] == [
         ("train.py", 90),
@@ -175,6 +175,6 @@ def test_what_xla_put_between_others_is_of_the_line_of_its_neighbours() -> None:
 @pytest.mark.parametrize("line", [0, -1, 1 << 40])
 def test_a_number_that_is_no_line_is_passed_over(line: int) -> None:
     """A file may say anything: the caller is told then."""
-    odd = Frame("/work/net.py", line, SCRIPT)
+    odd = Frame("/project/net.py", line, SCRIPT)
 
     assert line_of(Instruction("add.1", "add", "", odd, (), (), 1)) == ("train.py", 90)
