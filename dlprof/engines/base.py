@@ -161,8 +161,9 @@ class EngineSpec(Struct, frozen=True):
     """How a script has a function of its own compiled."""
     compiled_functions: tuple[str, ...] = ()
     """Functions that run a graph which was compiled, through the same files as single operations."""
-    compiling_saves: float = 0.85
-    """Share of what starting operations one by one costs that a compiled function saves."""
+    compiling_saves: float = 0.93
+    """Share of what a loop of the script's own takes to start operations one by one that a compiled function saves. Of
+    the Python in steps pairs of runs saved 92, 93 and 99 %."""
     callback_files: tuple[str, ...] = ()
     """Beginnings of the names of files through which a compiled function calls Python, which is no input of it."""
     graph_functions: tuple[str, ...] = ()

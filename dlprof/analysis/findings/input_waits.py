@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dlprof.analysis import loops
 from dlprof.schema.tree_paths import EDGES, Tree, TreePath
 from dlprof.schema.vocabulary import StepPart
 
@@ -18,6 +19,8 @@ _USERS = 0.2
 """Share of the waits in which code of the user's own must run to be behind them."""
 _MOSTLY = 0.5
 """Share of the waits from which on the user's own code, on the calling thread, is what they are."""
+_ITERATOR_NS = 500_000
+"""What an iterator of the engine's own may take for a batch that is there: 0.4 ms were measured on a slow machine."""
 _WAITED = Tree.FIT_STEPS / StepPart.INPUT
 _HIDDEN_IN = (StepPart.IDLE, StepPart.SYNC, StepPart.DISPATCH, StepPart.HOST_PYTHON, EDGES)
 """Parts of a step that may be waits for a batch, in the order in which they are."""
@@ -36,7 +39,8 @@ def waits(case: Case) -> dict[TreePath, int]:
         return {}
     if case.input_inside_step and not case.pair:
         # An iterator of the engine's own costs so much whatever it is fed with.
-        unusual = max(0.0, 1 - USUAL * loop / max(1, total))
+        its_own = min(USUAL * loop, _ITERATOR_NS * (case.loop.count if case.loop else 0))
+        unusual = max(0.0, 1 - its_own / max(1, total))
         return {leaf: int(ns * unusual) for leaf, ns in takes.items()}
     return takes
 
@@ -46,11 +50,12 @@ def _of_waits(case: Case) -> float:
 
     Where the step itself fetches its batch, these are waits for a pipeline that is set up or taken down. Code of the
     user's own that makes batches all through the steps, but rests meanwhile, is not what is waited for. Where that code
-    runs on the calling thread for most of the wait, the rest is what Keras does with every batch.
+    runs on the calling thread for most of the wait, the rest is what Keras does with every batch; in a loop of the
+    script's own it is what a loader does with the rows.
     """
     main = case.code.share([Tree.FIT_INPUT], case.code.feeds)
     if not case.input_inside_step:
-        return main if main > _MOSTLY else 1.0
+        return main if main > _MOSTLY and loops.is_any_of_keras(case.run) else 1.0
     if case.code.share([Tree.FIT_STEPS], case.code.feeds, main=False) < _USERS:
         return 1.0
     return max(main, case.code.share([Tree.FIT_INPUT], case.code.feeds, main=False))

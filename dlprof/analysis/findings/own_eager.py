@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from dlprof.analysis import loops
-from dlprof.analysis.findings import doing, own_elements, queries, standing
+from dlprof.analysis.findings import compiled_steps, doing, own_elements, queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine
 from dlprof.analysis.findings.pairs import of_the_slower
@@ -67,21 +67,42 @@ _UPDATES = (
 
 
 def _most(case: Case, paths: Sequence[TreePath]) -> tuple[Callable[[Sample], bool], float]:
-    """Which samples stand in operations that are started one by one, and the share that they have.
+    """Which samples stand in operations that are started one by one, and the share that a compiled function may save.
 
-    Those below calls of Keras, or deep in the engine, count only as far as no operator runs in the steps: a kernel that
-    takes long would take as long in a compiled function. All kernels are taken to be below them.
+    Those below calls of Keras, or deep in the engine, count only as far as operators would not run as long in a
+    compiled function. All kernels are taken to be below them.
     """
     direct = _eager(case, _DEEP)
     near = case.code.share(paths, direct)
     if case.engine.eager_within:  # these are told by files, at whatever depth
         return direct, near
-    any_depth = _eager(case, None)
-    all_of_them = case.code.share(paths, any_depth)
+    any_depth, around = _eager(case, None), _around(case)
+    deep = case.code.share(paths, any_depth)
+    both = case.code.share(paths, lambda sample: any_depth(sample) or around(sample))
     whole = sum(case.takes(*paths).values())
-    quiet = sum(case.takes(*standing.QUIET_STEPS).values())
-    below_keras = max(0.0, all_of_them - (1 - quiet / max(1, whole)))
-    return (any_depth, below_keras) if below_keras > near else (direct, near)
+    # Python around operations is theirs as far as there is no more of it.
+    saved = min(both, 2 * deep) - compiled_steps.kept_kernels(case) / max(1, whole)
+    return (any_depth if deep > near else direct), max(near, saved)
+
+
+def _around(case: Case) -> Callable[[Sample], bool]:
+    """Tells whether a sample stands in Python of the engine's own that a line of a loop called: trees, tapes, types."""
+    often = case.code.lines_of_loops(_OFTEN)
+    users, engine = case.code.user_files, case.engine
+
+    def is_around(sample: Sample) -> bool:
+        mine = next((n for n, frame in enumerate(sample.frames) if (frame.file, frame.line) in often), None)
+        if not mine or is_of_input(sample) or own_elements.takes_elements(case, sample):
+            return False
+        below = sample.frames[:mine]
+        inside = next((n for n, frame in enumerate(below) if frame.file in users), len(below))
+        return (
+            any(frame.file.split("/", 1)[0] in engine.packages for frame in below[:inside])
+            and not any(frame.file.startswith((*engine.tracing_files, *engine.session_files)) for frame in below)
+            and not _is_other_work(sample, mine, engine)
+        )
+
+    return is_around
 
 
 def _are_updates(case: Case, paths: Sequence[TreePath], eager: Callable[[Sample], bool]) -> bool:

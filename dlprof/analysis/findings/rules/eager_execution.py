@@ -6,17 +6,13 @@ from collections.abc import Iterator
 
 from dlprof.analysis.findings import own_eager, queries
 from dlprof.analysis.findings.case import Case
+from dlprof.analysis.findings.compiled_steps import KERNELS_OF_STEPS, op_by_op
 from dlprof.analysis.findings.finding import Abstain, Claim, Remedy, Sentence, Support
 from dlprof.analysis.findings.title import Title
-from dlprof.schema.tree_paths import Tree, TreePath
-from dlprof.schema.vocabulary import Basis, Category, Ground, StepPart
+from dlprof.schema.tree_paths import Tree
+from dlprof.schema.vocabulary import Basis, Ground
 
 TITLE = Title("The model ran eagerly, one operation at a time", "running the model one operation at a time")
-_STARTS, _KERNELS, _COMPILED = 0.85, 0.7, 0.85
-"""What a graph saves: of starting operations; of kernels that it joins with others; of compilations one by one."""
-_ALONE = (Category.MATMUL, Category.CONV, Category.RECURRENT)
-"""Kernels that a graph does not join with others."""
-_KERNELS_OF_STEPS = Tree.FIT_STEPS / StepPart.KERNELS
 
 
 def look(case: Case) -> Iterator[Claim]:
@@ -33,7 +29,7 @@ def look(case: Case) -> Iterator[Claim]:
     is_eager = bool(told.settings["run_eagerly"]) or any(name in told.flags for name in switches)
     if not is_eager or not case.engine.compiles_steps or (other is not None and other.settings.get("run_eagerly")):
         return
-    share = case.own(_KERNELS_OF_STEPS) / max(1, case.own(Tree.FIT_STEPS))
+    share = case.own(KERNELS_OF_STEPS) / max(1, case.own(Tree.FIT_STEPS))
     yield Claim(
         Sentence(
             "The model runs eagerly: Python starts each operation by itself, and kernels ran in only "
@@ -47,13 +43,3 @@ def look(case: Case) -> Iterator[Claim]:
         basis=Basis.ESTIMATED,
         support=Support(Ground.STATED),
     )
-
-
-def op_by_op(case: Case) -> dict[TreePath, int]:
-    """What a compiled step would save, by leaf (ns)."""
-    takes = case.takes(Tree.FIT_STEPS, Tree.FIT_VALIDATION, share=_STARTS)
-    takes.update(case.takes(_KERNELS_OF_STEPS, share=_KERNELS))
-    takes.update(case.takes(*(_KERNELS_OF_STEPS / category for category in _ALONE), share=0.0))
-    if case.engine.eager_compiles:
-        takes.update(case.takes(Tree.FIT_GRAPH_COMPILE, share=_COMPILED))
-    return takes

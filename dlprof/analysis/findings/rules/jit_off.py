@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
+from dlprof.analysis.findings.compiled_steps import op_by_op
 from dlprof.analysis.findings.finding import Abstain, Claim, Remedy, Sentence, Support
-from dlprof.analysis.findings.rules.eager_execution import op_by_op
 from dlprof.analysis.findings.title import Title
 from dlprof.engines.base import Xla
 from dlprof.schema.vocabulary import Basis, Ground
