@@ -51,7 +51,7 @@ TOPICS = {
     "notebook": Topic("notebooks: a cell traced, runs as pandas frames", "notebook"),
     "overhead": Topic("what profiling costs", "overhead"),
     "pages": Topic("pages for the browser", "pages"),
-    "phases": Topic("phases of the wall time, and what makes each", "architecture", "Phases"),
+    "phases": Topic("phases of the wall time, and what makes each", "phases"),
     "python": Topic("runs and comparisons from Python: names, shapes, units", "python"),
     "ranks": Topic("trainings of several processes: torchrun, MPI, Slurm, jax.distributed, TF_CONFIG", "ranks"),
     "report": Topic("sections of the report", "report"),

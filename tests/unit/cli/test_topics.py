@@ -54,7 +54,7 @@ def test_what_help_and_errors_name_is_a_command_or_a_topic() -> None:
     [
         ("exam.md", "exam"),
         ("../kernels.md#windows", "kernels"),
-        ("architecture.md#phases", "phases"),
+        ("phases.md", "phases"),
         ("comparing.md#findings", "findings"),
         ("comparing.md", "comparing"),
         ("extending/rule.md", None),
