@@ -7,10 +7,12 @@ from collections.abc import Collection, Sequence
 from dlprof.analysis.stacks import Frame
 from dlprof.engines.base import EngineSpec
 
+FOR_A_PROCESS = "waiting for a process"
+STARTS_PROCESSES = "<python>/subprocess.py"
 _THREADS = ("<python>/threading.py", "<python>/queue.py", "<python>/concurrent/")
 _BY_FILES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("importing", ("<frozen importlib", "<python>/importlib/")),
-    ("waiting for a process", ("<python>/subprocess.py", "<python>/multiprocessing/")),
+    (FOR_A_PROCESS, (STARTS_PROCESSES, "<python>/multiprocessing/")),
     ("waiting for a thread", _THREADS),
     ("on the network", ("<python>/socket.py", "<python>/ssl.py", "<python>/http/", "<python>/urllib/", "urllib3/")),
     (

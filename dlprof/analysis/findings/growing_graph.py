@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from dlprof.analysis.findings import growth, queries
 from dlprof.analysis.findings.case import Case
@@ -14,7 +14,7 @@ from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.samples import Sample
 from dlprof.schema.tree_paths import Tree
-from dlprof.schema.vocabulary import Basis, Ground, LineSource, Phase
+from dlprof.schema.vocabulary import Basis, Ground, LineSource, Phase, StepPart
 
 _TITLE = Title("The graph grew while the training ran", "a graph that grows as it runs")
 _SHARE = 0.15
@@ -77,7 +77,11 @@ def claims(case: Case) -> Iterator[Claim]:
     if share < _SHARE:
         return
     anew = _lines_that_run_new(case, extends)
-    share = case.code.share(_LOOPS, lambda sample: extends(sample) or case.code.user_line(sample) in anew)
+    share = max(
+        case.code.share(_LOOPS, lambda sample: extends(sample) or case.code.user_line(sample) in anew.nothing_else),
+        case.code.share(_LOOPS, lambda sample: extends(sample) or case.code.user_line(sample) in anew.lines)
+        - _kernels(case) / max(1, sum(case.takes(*_LOOPS).values())),
+    )
     grown = growth.of_steps(case)
     lost = grown.lost_ns / max(1, case.own(Tree.FIT_STEPS)) if grown is not None else 0.0
     line = case.code.hottest_line(_LOOPS, extends)
@@ -93,16 +97,31 @@ def claims(case: Case) -> Iterator[Claim]:
     )
 
 
-def _lines_that_run_new(case: Case, extends: Callable[[Sample], bool]) -> set[SourceLine]:
-    """Lines that set a variable by an operation that they add, as `sess.run(tf.assign(...))`.
+class _New(NamedTuple):
+    """Lines that add an operation and run it: what the session takes over is a part of what that costs.
 
-    It is next to nothing itself. What the session takes over is a part of what it costs: the session also makes ready
-    what it runs for the first time, in C++.
+    It also makes ready all that such a run needs, in C++, as if it were the first one.
+
+    Attributes:
+        lines: All of them.
+        nothing_else: Those that set a variable, as `sess.run(tf.assign(...))`, which is next to nothing itself.
     """
+
+    lines: set[SourceLine | None]
+    nothing_else: set[SourceLine | None]
+
+
+def _lines_that_run_new(case: Case, extends: Callable[[Sample], bool]) -> _New:
     main = [sample for sample in case.code.samples if sample.main]
     extended = {case.code.user_line(sample) for sample in main if extends(sample)}
     added = {case.code.user_line(sample) for sample in main if any(frame.name in _ADDS for frame in sample.frames)}
-    return {line for line in added & extended if line is not None and _RUNS_NEW.search(case.code.source(*line))}
+    lines = (added & extended) - {None}
+    return _New(lines, {line for line in lines if line is not None and _RUNS_NEW.search(case.code.source(*line))})
+
+
+def _kernels(case: Case) -> int:
+    """What operators take in the steps, and would take all the same (ns)."""
+    return case.own(Tree.FIT_STEPS / StepPart.KERNELS)
 
 
 def _of_sessions(case: Case, made: Sessions) -> Iterator[Claim]:

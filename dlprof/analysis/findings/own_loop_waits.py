@@ -31,7 +31,7 @@ _WAITS = ("<python>/threading.py", "<python>/queue.py", "<python>/subprocess.py"
           "<python>/http/", "<python>/urllib/", "urllib3/", "requests/")  # fmt: skip
 """Files of libraries in which a thread waits for something that is not the engine."""
 _ADVICE = {
-    "waiting for a process": "Start no process in the loop: ask the system itself (a file of /proc, psutil), keep one "
+    doing.FOR_A_PROCESS: "Start no process in the loop: ask the system itself (a file of /proc, psutil), keep one "
     "process and talk to it, or do it less often: once an epoch, or every so many steps.",
     "on the network": "Collect what is to be sent and send it once an epoch, or from a thread of its own that takes it "
     "from a queue; keep one connection open.",
@@ -64,7 +64,7 @@ def claims(case: Case) -> Iterator[Claim]:
             f"The training loop stands still for {100 * share:.0f} % of its steps{f', {told}' if told else ''}"
             f"{_meanwhile(stood, sent)}:"
         ),
-        case.takes(*_PATHS, share=share),
+        case.takes(*_PATHS, share=max(share, _starting(case, line) if told == doing.FOR_A_PROCESS else 0.0)),
         [queries.python_stood(Phase.FIT_STEPS)],
         _SENDS if sent is not None else _ADVICE.get(told or "", _UNKNOWN),
         line,
@@ -130,6 +130,18 @@ def _doing(case: Case, line: SourceLine | None) -> str | None:
             told = doing.of_stack(sample.frames, case.code.user_files, case.engine)
             times[told] = times.get(told, 0) + sample.dur_ns
     return max(times, key=lambda told: times[told], default=None)
+
+
+def _starting(case: Case, line: SourceLine | None) -> float:
+    """Share of the steps in which a line starts a process and waits for it: without that process nothing of it stays.
+
+    To start one copies the tables of the whole training's memory, which is work, and no wait.
+    """
+    return case.code.share(
+        _PATHS,
+        lambda sample: case.code.user_line(sample) == line
+        and any(frame.file.startswith(doing.STARTS_PROCESSES) for frame in sample.frames),
+    )
 
 
 def _meanwhile(stood: Standing, sent_bytes: int | None) -> str:

@@ -36,6 +36,17 @@ def test_sessions_that_extend_their_graph_in_the_loop_are_named(tmp_path: Path) 
     assert finding.at_stake_ns == 3 * S
 
 
+def test_a_run_of_an_operation_that_is_new_is_made_ready_as_if_it_were_the_first(tmp_path: Path) -> None:
+    """`sess.run([epoch[0], train_step])` adds an operation each time: all of its 6 s, but for the operators' 0.6."""
+    adds = [*FIT, ("step", "train.py", 32), ("create_op", "tensorflow_core/python/framework/ops.py", 3357)]
+    runs_it = [*FIT, ("step", "train.py", 32), ("_call_tf_sessionrun", SESSION, 14)]
+    stood = sampled((2, 3, EXTENDS), (3, 4, adds), (4, 8, runs_it))
+    tables = quiet(**stood, **runs.window([{**KERNELS[0], "ms": 2}]))
+    finding = pick(diagnosed(tmp_path / "r", on("tensorflow1"), **tables), "retracing")
+
+    assert finding.at_stake_ns == pytest.approx(5.4 * S, rel=0.01)
+
+
 def test_a_session_that_takes_its_graph_over_once_is_no_cause(tmp_path: Path) -> None:
     """A thirtieth of the steps."""
     stood = sampled((2, 2.2, EXTENDS), (2.2, 8, FIT))

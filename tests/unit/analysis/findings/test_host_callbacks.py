@@ -36,6 +36,16 @@ def test_python_that_a_compiled_step_calls_is_named_with_its_line(tmp_path: Path
     assert "input-bound" not in slugs(diagnosis)
 
 
+@pytest.mark.parametrize(("kernels_ms", "at_stake"), [(10, 3 * S), (4, 2 * S)])
+def test_what_a_step_waits_for_besides_is_handing_values_over(kernels_ms: int, at_stake: int, tmp_path: Path) -> None:
+    """The function is seen for 2 s, and no operator runs for 3: most of that. Of 4.8 s it is less than half."""
+    kernel = {"op": "dot.3", "category": "matmul", "ms": kernels_ms}
+    tables = calling(*CALLBACK) | runs.window([kernel])
+    finding = pick(diagnosed(tmp_path / "r", on("jax"), **tables), "python-overhead")
+
+    assert finding.at_stake_ns == pytest.approx(at_stake, rel=0.01)
+
+
 def test_other_threads_of_the_user_s_are_no_callbacks(tmp_path: Path) -> None:
     """They make batches, or anything."""
     titles = [one.heading for one in diagnosed(tmp_path / "r", on("jax"), **calling(CALLBACK[1])).findings]

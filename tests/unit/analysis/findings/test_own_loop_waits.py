@@ -45,6 +45,15 @@ def test_a_process_that_each_step_waits_for_is_named_with_its_line(tmp_path: Pat
     assert finding.next_step.startswith("Start no process in the loop")
 
 
+def test_starting_a_process_is_saved_with_the_wait_for_it(tmp_path: Path) -> None:
+    """The thread stands for half of 6 s of steps; for 5 of them it is where the process is started, or waited for."""
+    started: list[Call] = [*LOOP, ("_execute_child", "<python>/subprocess.py", 1883)]
+    stood = sampled((2, 4, started), (4, 7, [*LOOP, *_PROCESS]), (7, 8, LOOP[:1]))
+    tables = looping() | stood | cpu((2, BEGIN), (8, ran(3)), tree=50.0)
+
+    assert pick(diagnosed(tmp_path / "r", OWN, **tables), "script-waits").at_stake_ns == pytest.approx(5 * S, rel=0.01)
+
+
 _POOL: list[Call] = [("map", "<python>/multiprocessing/pool.py", 364), ("wait", "<python>/threading.py", 327)]
 
 
