@@ -50,8 +50,8 @@ def claims(case: Case) -> Iterator[Claim]:
 def _with_handing_over(case: Case, seen: Mapping[TreePath, int]) -> Mapping[TreePath, int]:
     """What the function takes as it was seen, and what starting it on a thread of the engine's takes, by leaf (ns).
 
-    That leaves no stack. Where the function has most of the steps in which no operator runs, the rest of them is that: a
-    compiled step without it computes nothing there.
+    That leaves no stack. Where the function has most of the steps in which no operator runs, the rest of them is that:
+    a compiled step without it computes nothing there.
     """
     quiet = case.takes(*standing.QUIET_STEPS)
     return quiet if _MOST * sum(quiet.values()) <= sum(seen.values()) < sum(quiet.values()) else seen

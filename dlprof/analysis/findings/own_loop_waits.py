@@ -26,7 +26,7 @@ _SHARE_OF_LOOP = 0.15
 _USUAL = 0.05
 """Share of the steps for which the thread of a loop stands that only computes."""
 _PATHS = (Tree.FIT_STEPS,)
-_WAITS = ("<python>/threading.py", "<python>/queue.py", "<python>/subprocess.py", "<python>/selectors.py",
+WAITS = ("<python>/threading.py", "<python>/queue.py", "<python>/subprocess.py", "<python>/selectors.py",
           "<python>/multiprocessing/", "<python>/concurrent/", "<python>/socket.py", "<python>/ssl.py",
           "<python>/http/", "<python>/urllib/", "urllib3/", "requests/")  # fmt: skip
 """Files of libraries in which a thread waits for something that is not the engine."""
@@ -119,7 +119,7 @@ def line_of(case: Case) -> SourceLine | None:
 
 
 def _is_known_wait(sample: Sample) -> bool:
-    return sample.frames[0].file.startswith(_WAITS)
+    return sample.frames[0].file.startswith(WAITS)
 
 
 def _doing(case: Case, line: SourceLine | None) -> str | None:
@@ -139,8 +139,10 @@ def _starting(case: Case, line: SourceLine | None) -> float:
     """
     return case.code.share(
         _PATHS,
-        lambda sample: case.code.user_line(sample) == line
-        and any(frame.file.startswith(doing.STARTS_PROCESSES) for frame in sample.frames),
+        lambda sample: (
+            case.code.user_line(sample) == line
+            and any(frame.file.startswith(doing.STARTS_PROCESSES) for frame in sample.frames)
+        ),
     )
 
 

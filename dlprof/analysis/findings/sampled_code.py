@@ -226,6 +226,11 @@ class SampledCode:
         frame = sample.frames[0]
         return (frame.file, frame.line) in self._asking
 
+    def goes_through(self, sample: Sample) -> bool:
+        """Whether Python goes through something in the user's line in which a stack stands: a loop, or brackets."""
+        frame = sample.frames[0]
+        return frame.name in _LOOPS_OF_THEIR_OWN or bool(_LOOP.search(self.source(frame.file, frame.line)))
+
     @cached_property
     def _asking(self) -> frozenset[SourceLine]:
         asking = (self.user_frame(sample) for sample in self.samples if sample.main and samples.is_of_input(sample))

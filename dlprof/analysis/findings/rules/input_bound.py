@@ -9,10 +9,11 @@ from dataclasses import dataclass
 import pyarrow.compute as pc
 
 from dlprof.analysis import columns, input_graphs, steps
-from dlprof.analysis.findings import input_waits, item_work, one_hot_targets, queries, small_calls
+from dlprof.analysis.findings import input_waits, item_work, one_hot_targets, own_evaluations, queries, small_calls
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, SourceLine, Support
 from dlprof.analysis.findings.input_load import InputLoad
+from dlprof.analysis.findings.own_evaluations import Doing
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.input_graphs import Dropping, GraphStage
 from dlprof.analysis.training import OpenedOnce
@@ -73,6 +74,7 @@ def look(case: Case) -> Iterator[Claim]:
     """Time between batches, waits inside the step, and what the script does between its own calls of a step."""
     if any(small_calls.fits(case)):  # what each of very many calls of fit sets up is no wait for a batch
         return
+    yield from own_evaluations.claims(case, Doing.INPUT)
     load = _load(case)
     takes = {leaf: int(ns * _for_work(load)) for leaf, ns in case.input_waits.items()}
     between = _between_own_steps(case)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dlprof.analysis import source_calls, source_loops
+from dlprof.analysis.findings import file_work, own_evaluations
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence
+from dlprof.analysis.findings.own_evaluations import Doing
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.samples import Sample
-from dlprof.analysis.stacks import Frame
 from dlprof.schema.tree_paths import Tree, TreePath
 from dlprof.schema.vocabulary import Ground
 
@@ -20,17 +19,6 @@ _PHASES = (Tree.FIT_INPUT, Tree.FIT_CALLBACKS, Tree.SCRIPT, Tree.DATA, Tree.FIT_
 _CALLS_PER_S, _BYTES_PER_S = 300.0, 20e6
 """More reads and writes, or bytes, per second than a training needs that has its data in memory."""
 _IO_WAIT = 0.10
-_FILE_WORDS = (
-    "numpy/lib/", "pandas/io/", "h5py/", "PIL/", "<python>/gzip", "<python>/zipfile", "<python>/tarfile",
-    "<python>/_compression", "<python>/pickle", "<python>/csv", "<python>/shutil", "<python>/pathlib",
-)  # fmt: skip
-_FILE_FUNCTIONS = {
-    "open", "read", "readline", "readlines", "write", "flush", "fsync", "load", "loadtxt", "genfromtxt", "fromfile",
-    "read_array", "save", "savez", "read_bytes", "read_text", "write_text", "write_bytes", "read_csv", "imread",
-    "writerow", "writerows", "to_csv",
-}  # fmt: skip
-_SAVING = ("keras/src/saving/", "keras/saving/", "keras/engine/saving")
-"""What Keras saves is a cause of its own."""
 _EVIDENCE = (
     Query(
         "reads and writes over time",
@@ -56,6 +44,16 @@ class _Rates:
 def look(case: Case) -> Iterator[Claim]:
     """The input or a callback is slow, and meanwhile the process reads and writes a lot, or the disk is waited for."""
     case.code.need_samples()
+    told = list(own_evaluations.claims(case, Doing.FILES))
+    yield from told
+    try:
+        yield from _around_training(case)
+    except Abstain:
+        if not told:  # what was said stays said
+            raise
+
+
+def _around_training(case: Case) -> Iterator[Claim]:
     rates = _rates(case)
     waits = _disk_wait(case)
     if not rates.is_busy and (waits or 0.0) < _IO_WAIT:
@@ -103,37 +101,7 @@ def _in_file(case: Case, sample: Sample) -> bool:
     is_users = case.code.is_called_back(sample) or sample.phase in (Tree.SCRIPT, Tree.DATA)
     if not is_users or case.code.user_frame(sample) is None:
         return False
-    if any(frame.file.startswith(_SAVING) for frame in sample.frames):
-        return False
-    for frame in sample.frames:
-        if frame.file in case.code.user_files:
-            return _calls_a_file(case, frame)
-        if frame.file.startswith(_FILE_WORDS) or frame.name in _FILE_FUNCTIONS:
-            return True
-    return False
-
-
-def _calls_a_file(case: Case, frame: Frame) -> bool:
-    """Whether the text of a line that stands there itself, in a call of C, is one on files.
-
-    A loop within brackets is a frame of its own: what makes the text that is written works on no file.
-    """
-    source = case.code.source(frame.file, frame.line)
-    if frame.name == "<genexpr>":
-        tree = source_loops.parsed([source.strip()])
-        return tree is not None and any(map(_names_a_file, _of_generators(tree)))
-    return any(f"{name}(" in source for name in _FILE_FUNCTIONS)
-
-
-def _of_generators(tree: ast.AST) -> Iterator[ast.AST]:
-    """All that stands in the generator expressions of a line."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.GeneratorExp):
-            yield from ast.walk(node)
-
-
-def _names_a_file(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and source_calls.called(node) in _FILE_FUNCTIONS
+    return file_work.stands_in(case, sample)
 
 
 def _rates(case: Case) -> _Rates:

@@ -11,6 +11,7 @@ from dlprof.analysis.findings import (
     host_callbacks,
     many_times,
     own_elements,
+    own_evaluations,
     own_loop_copies,
     own_loop_python,
     queries,
@@ -19,6 +20,7 @@ from dlprof.analysis.findings import (
 )
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Query, Sentence, SourceLine, Support
+from dlprof.analysis.findings.own_evaluations import Doing
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.samples import Sample
 from dlprof.engines import combined
@@ -65,7 +67,8 @@ def look(case: Case) -> Iterator[Claim]:
     inside = [host_callbacks.claims(case), _in_steps(case, work), *others]  # not begun until they are asked
     yield from next((found for claims in inside if (found := list(claims))), [])
     yield from own_loop_copies.claims(case)
-    yield from many_times.outside_of_training(case)
+    elsewhere = list(many_times.outside_of_training(case))
+    yield from elsewhere or own_evaluations.claims(case, Doing.PYTHON)
     yield from _in_script(case, work)
     if case.pair and case.time(_HOST_PYTHON) > _SHARE_OF_WORK * work:
         yield Claim(

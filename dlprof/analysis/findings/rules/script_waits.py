@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dlprof.analysis.findings import own_loop_waits, queries, standing
+from dlprof.analysis.findings import own_evaluations, own_loop_waits, queries, standing
 from dlprof.analysis.findings.case import WORK, Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence
+from dlprof.analysis.findings.own_evaluations import Doing
 from dlprof.analysis.findings.rules import python_overhead
 from dlprof.analysis.findings.standing import Standing
 from dlprof.analysis.findings.title import Title
@@ -27,11 +28,11 @@ _EVIDENCE = Query(
 def look(case: Case) -> Iterator[Claim]:
     """Stacks stand in the script's own code while its thread neither runs nor could."""
     case.code.need_samples()
-    in_loop = list(own_loop_waits.claims(case))
-    yield from in_loop
+    told = [*own_loop_waits.claims(case), *own_evaluations.claims(case, Doing.WAITING)]
+    yield from told
     stood = standing.of_phases(case, python_overhead.SCRIPT)
     if stood is None:
-        if in_loop:
+        if told:
             return  # what was said stays said
         raise Abstain("whether the script's thread was running was measured for too little of its own code")
     if stood.share < _STOOD:

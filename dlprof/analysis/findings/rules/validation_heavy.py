@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect
 from collections.abc import Iterator, Sequence
 
-from dlprof.analysis.findings import queries
+from dlprof.analysis.findings import own_evaluations, queries
 from dlprof.analysis.findings.calls import Call
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, Support
@@ -18,6 +18,8 @@ _PREDICTED = Title("A callback called predict during the training", "predict, ca
 _PREDICT_LESS = (
     "Call predict less often (once an epoch, or every so many batches), for fewer rows, or with a larger batch_size."
 )
+_OF_KERAS = "Validate on fewer samples, with a larger validation_batch_size, or every few epochs (validation_freq)."
+_OWN = "Validate on fewer samples, with larger batches, or every few epochs."
 _MADE_ONCE = (
     "Each of these calls compiled its function anew, as for a model that was made right before: make the model once, "
     "before the training, and call that. "
@@ -35,6 +37,8 @@ def look(case: Case) -> Iterator[Claim]:
     case.calls.need_calls()
     calls = case.calls.inside_fit(SpanKind.EVALUATE, SpanKind.PREDICT)
     by_phase = case.phases.of(call.interval for call in calls)
+    if Tree.FIT_VALIDATION in by_phase:  # what has a cause of its own in it is told by that
+        by_phase[Tree.FIT_VALIDATION] = int(by_phase[Tree.FIT_VALIDATION] * (1 - own_evaluations.told_share(case)))
     total, fit = sum(by_phase.values()), case.own(Tree.FIT)
     if not total or total < _SHARE_OF_FIT * fit:
         return
@@ -43,16 +47,15 @@ def look(case: Case) -> Iterator[Claim]:
         line = case.code.hottest_line([Tree.FIT_CALLBACKS], case.code.is_called_back)
     # Keras itself never calls predict. Of an engine that returns early its time is a wait, in whatever phase.
     predicts = 2 * by_phase.get(Tree.FIT_VALIDATION, 0) < total and _mostly_predict(calls)
+    own = own_evaluations.line_of_loop(case)
     what = "Callbacks called predict" if predicts else "Validation ran"
     anew = _MADE_ONCE if predicts and _each_compiles(case, calls) else ""
     yield Claim(
         Sentence(f"{what} {len(calls)} times inside fit and took {100 * total / max(1, fit):.0f} % of it:"),
         case.spread(by_phase),
         [queries.spans(SpanKind.EVALUATE, SpanKind.PREDICT)],
-        f"{anew}{_PREDICT_LESS}"
-        if predicts
-        else "Validate on fewer samples, with a larger validation_batch_size, or every few epochs (validation_freq).",
-        line or case.training_line,
+        f"{anew}{_PREDICT_LESS}" if predicts else _OWN if own is not None else _OF_KERAS,
+        line or own or case.training_line,
         title=_PREDICTED if predicts else None,
         fix=_fix_of_predict(anew) if predicts else None,
         support=Support(Ground.PLACE, seen=len(calls), part=total / max(1, fit), usual=_SHARE_OF_FIT / 2),

@@ -48,9 +48,7 @@ def test_the_engines_python_around_operations_is_saved_with_them(
     """3 s of operations and of walks over trees of arrays; of the walks no more than there is of operations."""
     tables = looping()
     walks: list[Call] = [*LOOP, ("tree_map", "jax/_src/tree_util.py", 399)]
-    tables |= sampled(
-        (2, 2 + operations_s, [*LOOP, *STARTS]), (2 + operations_s, 5, walks), (5, 8, LOOP[:1])
-    )
+    tables |= sampled((2, 2 + operations_s, [*LOOP, *STARTS]), (2 + operations_s, 5, walks), (5, 8, LOOP[:1]))
     finding = pick(diagnosed(tmp_path / "r", on("jax"), **tables), "eager-execution")
 
     assert finding.at_stake_ns == pytest.approx(0.93 * saved_s * S, rel=0.01)

@@ -1,0 +1,58 @@
+"""Work on files, in sampled stacks: in a library for that, or in a call that a line of the script names."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from dlprof.analysis import source_calls, source_loops
+from dlprof.analysis.findings.case import Case
+from dlprof.analysis.samples import Sample
+from dlprof.analysis.stacks import Frame
+
+_FILES = (
+    "numpy/lib/", "pandas/io/", "h5py/", "PIL/", "<python>/gzip", "<python>/zipfile", "<python>/tarfile",
+    "<python>/_compression", "<python>/pickle", "<python>/csv", "<python>/shutil", "<python>/pathlib",
+)  # fmt: skip
+_FUNCTIONS = {
+    "open", "read", "readline", "readlines", "write", "flush", "fsync", "load", "loadtxt", "genfromtxt", "fromfile",
+    "read_array", "save", "savez", "read_bytes", "read_text", "write_text", "write_bytes", "read_csv", "imread",
+    "writerow", "writerows", "to_csv",
+}  # fmt: skip
+_SAVING = ("keras/src/saving/", "keras/saving/", "keras/engine/saving")
+"""What Keras saves is a cause of its own."""
+
+
+def stands_in(case: Case, sample: Sample) -> bool:
+    """Whether the user's innermost line stands in work on a file."""
+    if any(frame.file.startswith(_SAVING) for frame in sample.frames):
+        return False
+    for frame in sample.frames:
+        if frame.file in case.code.user_files:
+            return _calls_a_file(case, frame)
+        if frame.file.startswith(_FILES) or frame.name in _FUNCTIONS:
+            return True
+    return False
+
+
+def _calls_a_file(case: Case, frame: Frame) -> bool:
+    """Whether the text of a line that stands there itself, in a call of C, is one on files.
+
+    A loop within brackets is a frame of its own: what makes the text that is written works on no file.
+    """
+    source = case.code.source(frame.file, frame.line)
+    if frame.name == "<genexpr>":
+        tree = source_loops.parsed([source.strip()])
+        return tree is not None and any(map(_names_a_file, _of_generators(tree)))
+    return any(f"{name}(" in source for name in _FUNCTIONS)
+
+
+def _of_generators(tree: ast.AST) -> Iterator[ast.AST]:
+    """All that stands in the generator expressions of a line."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.GeneratorExp):
+            yield from ast.walk(node)
+
+
+def _names_a_file(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and source_calls.called(node) in _FUNCTIONS

@@ -1,0 +1,39 @@
+"""Work on files in sampled stacks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dlprof.analysis.findings import file_work
+from dlprof.analysis.findings.case import Case
+from tests.unit import runs
+from tests.unit.analysis.findings.cases import FIT, Call, keep_source, quiet, sampled
+
+LINE: Call = ("log", "train.py", 1)
+
+
+@pytest.mark.parametrize(
+    ("above", "source", "stands"),
+    [
+        ([("savez_compressed", "numpy/lib/npyio.py", 700)], "np.savez_compressed(path, x)", True),
+        ([("encode", "<python>/json/encoder.py", 200)], "text = json.dumps(row)", False),
+        ([], "out.write(text)", True),
+        ([], "total = sum(rows)", False),
+        (
+            [("save_model", "keras/src/saving/saving_api.py", 9), ("write", "<python>/zipfile.py", 9)],
+            "m.save(p)",
+            False,
+        ),
+    ],
+)
+def test_a_library_for_files_or_the_text_of_the_line_tells(
+    above: list[Call], source: str, stands: bool, tmp_path: Path
+) -> None:
+    """What Keras saves is a cause of its own."""
+    run = runs.trained(tmp_path / "r", **quiet(**sampled((2, 8, [*FIT, LINE, *above]))))
+    keep_source(run, source)
+    case = Case(run)
+
+    assert {file_work.stands_in(case, sample) for sample in case.code.samples} == {stands}
