@@ -7,11 +7,12 @@ from typing import TextIO
 
 from rich.text import Text
 
+from dlprof.analysis import kernel_lines, kernels
 from dlprof.analysis.lines import FunctionLines, Line
 from dlprof.report.console import make_console
 from dlprof.schema.vocabulary import LineSource
 from dlprof.store.run import Run
-from dlprof.units import duration, safe
+from dlprof.units import duration, percent, safe
 
 _HEAD = f"{'Line #':>6}  {'Hits':>9}  {'Time (ms)':>12}  {'Per Hit (ms)':>13}  {'% Time':>6}  Line Contents"
 
@@ -37,6 +38,25 @@ def print_tables(run: Run, functions: Sequence[FunctionLines], *, file: TextIO, 
         for line in function.lines:
             share = line.time_ns / function.total_ns if function.total_ns else 0.0
             console.print(_line(line, share), no_wrap=True, overflow="ellipsis", crop=True)
+    compiled = _of_compiled_functions(run)
+    if compiled is not None:
+        console.print(Text(f"\n{compiled}", style="dim"))
+
+
+def _of_compiled_functions(run: Run) -> str | None:
+    """The line that made most kernels, where lines of compiled functions are known: here they have no time."""
+    if not kernel_lines.are_known(run):
+        return None
+    sums = kernels.summarise(run, "line")
+    row = next((row for row in sums.rows if row.keys["file"] is not None), None)
+    if row is None:
+        return None
+    place, share = f"{safe(row.keys['file'])}:{row.keys['line']}", percent(row.total_ns, sums.whole_ns(row))
+    return (
+        "Lines of compiled functions have no time here: what they start is waited for at lines of Python, which need "
+        f"not be those that call them. In kernel windows {place} made {share} % of the kernels' time; all of them: "
+        f"dlprof kernels {run.typed} --by line"
+    )
 
 
 def _about(function: FunctionLines) -> str:

@@ -11,7 +11,7 @@ import pytest
 from dlprof.analysis.lines import FunctionLines, Line
 from dlprof.report import line_tables
 from dlprof.schema.vocabulary import LineSource
-from tests.unit.runs import MS, trained
+from tests.unit.runs import MS, trained, window
 
 LINES = (Line(3, 0, 0, "def train():"), Line(4, 2, 90 * MS, "\tstep()"), Line(5, 4, 4 * MS, None))
 TRAIN = FunctionLines("train.py", "train", 3, 100 * MS, LINES)
@@ -34,6 +34,18 @@ def test_a_function_has_a_head_and_a_row_for_each_line(tmp_path: Path) -> None:
         "     4          2        90.000        45.0000    90.0      step()",
         "     5          4         4.000         1.0000     4.0",
     ]
+
+
+def test_lines_of_compiled_functions_are_named_by_their_kernels(tmp_path: Path) -> None:
+    """No clock in Python sees them: the line that seems to take long is one that waits."""
+    made = {"op": "sort", "category": "other", "file": "train.py", "line": 23, "ms": 9}
+    run = trained(tmp_path / "r", **window([made, {"op": "copy", "category": "data_movement", "ms": 1}]))
+    out = io.StringIO()
+    line_tables.print_tables(run, [TRAIN], file=out)
+    told = " ".join(out.getvalue().split())
+
+    assert "In kernel windows train.py:23 made 90.0 % of the kernels' time" in told
+    assert told.endswith("--by line")
 
 
 def test_lines_of_a_function_without_time_have_no_share(tmp_path: Path) -> None:
