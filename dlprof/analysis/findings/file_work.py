@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from dlprof.analysis import source_calls, source_loops
 from dlprof.analysis.findings.case import Case
+from dlprof.analysis.findings.finding import SourceLine
 from dlprof.analysis.samples import Sample
 from dlprof.analysis.stacks import Frame
 
@@ -14,10 +15,13 @@ _FILES = (
     "numpy/lib/", "pandas/io/", "h5py/", "PIL/", "<python>/gzip", "<python>/zipfile", "<python>/tarfile",
     "<python>/_compression", "<python>/pickle", "<python>/csv", "<python>/shutil", "<python>/pathlib",
 )  # fmt: skip
-_FUNCTIONS = {
-    "open", "read", "readline", "readlines", "write", "flush", "fsync", "load", "loadtxt", "genfromtxt", "fromfile",
-    "read_array", "save", "savez", "read_bytes", "read_text", "write_text", "write_bytes", "read_csv", "imread",
+_WRITING = frozenset({
+    "write", "flush", "fsync", "save", "savetxt", "savez", "savez_compressed", "dump", "write_text", "write_bytes",
     "writerow", "writerows", "to_csv",
+})  # fmt: skip
+_FUNCTIONS = _WRITING | {
+    "open", "read", "readline", "readlines", "load", "loadtxt", "genfromtxt", "fromfile", "read_array", "read_bytes",
+    "read_text", "read_csv", "imread",
 }  # fmt: skip
 _SAVING = ("keras/src/saving/", "keras/saving/", "keras/engine/saving")
 """What Keras saves is a cause of its own."""
@@ -33,6 +37,12 @@ def stands_in(case: Case, sample: Sample) -> bool:
         if frame.file.startswith(_FILES) or frame.name in _FUNCTIONS:
             return True
     return False
+
+
+def writes(case: Case, line: SourceLine) -> bool:
+    """Whether the text of a line of the script calls a method that writes to a file."""
+    source = case.code.source(*line)
+    return any(f".{name}(" in source for name in _WRITING)
 
 
 def _calls_a_file(case: Case, frame: Frame) -> bool:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
-from dlprof.analysis.findings import doing, growing_calls, growing_graph, growth, own_loop_python, queries
+from dlprof.analysis.findings import doing, file_work, growing_calls, growing_graph, growth, own_loop_python, queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Query, Sentence, SourceLine, Support
 from dlprof.analysis.findings.growth import Growth
@@ -29,8 +28,6 @@ _OF_FILES = (
     "or write it once, after the training."
 )
 _APPENDED = "open(path, 'a') in place of open(path, 'w'), and write only the rows that are new"
-_WRITES = re.compile(r"\.(write\w*|to_csv|dump|save\w*)\(")
-"""A line that writes to a file."""
 _OF_SOME = (
     "What runs in these steps alone goes through all that was before: work on what is new (append it to the file, add "
     "it to the sums), or do it less often."
@@ -55,7 +52,7 @@ def look(case: Case) -> Iterator[Claim]:
     share = min(1.0, grown.lost_ns / max(1, case.own(path)))
     back = case.code.share([Tree.FIT_STEPS], lambda sample: doing.goes_back(sample.frames, case.engine))
     line = _line(case, grown, path)
-    written = line is not None and back <= _BACKWARD and _WRITES.search(case.code.source(*line)) is not None
+    written = line is not None and back <= _BACKWARD and file_work.writes(case, line)
     yield Claim(
         Sentence(
             f"{_grew(grown)}{', most of all in the backward pass' * (back > _BACKWARD)}{', in callbacks' * called}:"

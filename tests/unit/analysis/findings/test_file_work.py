@@ -37,3 +37,12 @@ def test_a_library_for_files_or_the_text_of_the_line_tells(
     case = Case(run)
 
     assert {file_work.stands_in(case, sample) for sample in case.code.samples} == {stands}
+
+
+@pytest.mark.parametrize(("source", "is_written"), [("frame.to_csv(path)", True), ("rows = json.load(file)", False)])
+def test_a_line_that_calls_what_writes_is_one_that_writes(source: str, is_written: bool, tmp_path: Path) -> None:
+    """To read a file is none."""
+    run = runs.trained(tmp_path / "r", **quiet())
+    keep_source(run, source)
+
+    assert file_work.writes(Case(run), ("train.py", 1)) == is_written
