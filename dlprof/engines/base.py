@@ -140,6 +140,8 @@ class EngineSpec(Struct, frozen=True):
     """Beginnings of the names of files through which an operator calls Python."""
     generated_files: tuple[str, ...] = ()
     """Parts of the names of files of Python that it writes itself, out of the user's or anew."""
+    validating_files: tuple[str, ...] = ()
+    """Beginnings of the names of files in which its distributions check their arguments, unless told not to."""
     backward_functions: tuple[str, ...] = ()
     """Functions that go back through operators which ran one by one."""
     gradients_at_once: str | None = None

@@ -25,6 +25,7 @@ SPEC = EngineSpec(
     input_files=("torch/utils/data",),
     generated_files=("torchinductor_",),
     backward_functions=("_engine_run_backward",),
+    validating_files=("torch/distributions/constraints",),
     gradients_at_once="gradients = torch.autograd.grad(loss, list(model.parameters())), or loss.backward()",
     starts_operators=True,
     array_making_updates=tuple(f"aten::{name}" for name in _MAKING),
