@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from dlprof.analysis import source_loops
-from dlprof.analysis.findings import queries
+from dlprof.analysis.findings import autograph_loops, queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Sentence, SourceLine, Support
 from dlprof.analysis.findings.rules import retracing
@@ -26,6 +26,10 @@ _ROLLED = (
     "This loop of Python's is traced turn by turn, and its turns are compiled beside each other: leave it to the "
     "engine, or make fewer turns; else train longer per start, or keep compiled graphs."
 )
+_FIX = {
+    "tensorflow": "for t in tf.range(n) in place of range(n): one tf.while_loop, whose body is traced once",
+    "jax": "jax.lax.scan(body, carry, xs), or jax.lax.fori_loop, in place of the loop of Python",
+}
 _LEAST_SEEN_NS = 150_000_000
 """Time in a loop while a graph was traced: some samples. Compiling takes longer by far, but stands in no loop."""
 _BESIDE = (
@@ -60,6 +64,7 @@ def look(case: Case) -> Iterator[Claim]:
         _NEXT if loop is None else _ROLLED,
         loop or called or case.training_line,
         support=Support(Ground.PLACE, part=total / max(1, work), usual=_SHARE_OF_WORK / 2),
+        fix=_FIX.get(case.engine.name) if loop is not None else None,
     )
 
 
@@ -86,6 +91,10 @@ def _traced_loop(case: Case, calls: Collection[SourceLine]) -> SourceLine | None
     loops: dict[str, dict[int, int]] = {}
     for sample in case.code.samples:
         if not sample.main or not any(path.holds(sample.phase) for path in _BUILDING):
+            continue
+        rewritten = autograph_loops.of_frames(case, sample.frames)
+        if rewritten is not None:
+            stood[rewritten] = stood.get(rewritten, 0) + sample.dur_ns
             continue
         for frame in sample.frames:
             if (frame.file, frame.line) in calls:
