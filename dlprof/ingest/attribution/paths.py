@@ -16,6 +16,8 @@ _PLUMBING = re.compile(
     r"^(Stateful)?PartitionedCall(_\d+)?$|^(replica|tower|while|cond|body|branch|loop)(_\d+)?$|^cluster_\d+|^XlaModule$"
     r"|^(jit|pjit|core_call|closed_call|custom_jvp_call|custom_vjp_call)$|^gradient_tape$|^gradients(_\d+)?$|^training$"
 )
+_IN_PLACE = re.compile(r"^_\d+$")
+"""The body of a loop, or a branch, that TensorFlow has put in its place: behind it the path begins anew."""
 _GRADIENTS = re.compile(r"^gradients(_\d+)?$")
 _OPTIMIZERS = frozenset(
     [
@@ -98,10 +100,16 @@ def _scope(parts: list[str], model: Model) -> list[str]:
     TensorFlow reads a variable within the operator that it is read for (`Add_3/ReadVariableOp`): that is no scope. A
     single one may be a layer that reads its own, where neither layers nor models are known.
     """
-    scope = [part for part in _forward_part(parts[:-1]) if not _PLUMBING.match(part)]
+    scope = [part for part in _forward_part(_behind_bodies(parts[:-1])) if not _PLUMBING.match(part)]
     if not scope or not parts[-1].startswith(_READS) or _NUMBERED.sub("", scope[-1]) in model.models:
         return scope
     return scope[:-1] if model.keras_steps or len(scope) > 1 else scope
+
+
+def _behind_bodies(parts: list[str]) -> list[str]:
+    """The last part of a path that begins anew in the body of a loop: `lstm/while/body/_23/lstm/while/MatMul`."""
+    start = max((i + 1 for i, part in enumerate(parts) if _IN_PLACE.match(part)), default=0)
+    return parts[start:]
 
 
 def _forward_part(parts: list[str]) -> list[str]:

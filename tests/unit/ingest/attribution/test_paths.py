@@ -61,6 +61,8 @@ def test_what_has_no_scope_in_a_step_of_keras_own_is_the_metrics(
         ("training/RMSprop/gradients/dense_3/BiasAdd_grad/BiasAddGrad", ("dense_3", "backward")),
         ("training/RMSprop/mul_3", ("RMSprop", "update")),
         ("jit(f)/jit(relu)/max", (None, None)),
+        ("while/body/_1/while/MatMul", (None, None)),
+        ("lstm/while/body/_23/lstm/while/MatMul", ("lstm", "forward")),
         ("StatefulPartitionedCall/dense/MatMul/ReadVariableOp", ("dense", "forward")),
         ("StatefulPartitionedCall/dense/ReadVariableOp", ("dense", "forward")),
     ],
