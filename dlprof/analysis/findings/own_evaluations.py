@@ -174,9 +174,18 @@ def _doing_of(case: Case, times: Mapping[str, int], paths: Sequence[TreePath]) -
     if most != _IN_C:
         return Doing(most)
     # A call of C that computes is an operator's, for all that a stack tells; one in which the thread stands is not.
+    return Doing.WAITING if _stands(case, paths) * _stood(case, paths) >= _MOST_STANDS * times[_IN_C] else None
+
+
+def _stands(case: Case, paths: Sequence[TreePath]) -> float:
+    """Share of some phases for which the main thread stands; 0: not at all, or that is not known.
+
+    Where it runs its part of each operator itself, threads that burn a core meanwhile are not what it waits for.
+    """
     stood = standing.of_phases(case, paths)
-    stands = stood is not None and stood.share * _stood(case, paths) >= _MOST_STANDS * times[_IN_C]
-    return Doing.WAITING if stands else None
+    if stood is None:
+        return 0.0
+    return 1 - stood.ran if case.engine.starts_operators and not case.asynchronous else stood.share
 
 
 def _by_line(case: Case, paths: Sequence[TreePath]) -> Mapping[SourceLine, Counter[str]]:
