@@ -31,7 +31,10 @@ def of_frames(case: Case, frames: Sequence[Frame]) -> SourceLine | None:
         return None
     function = next((frame.name for frame in frames[turned:] if frame.name.startswith(_PREFIX)), None)
     body = next((frame.name for frame in reversed(frames[:turned]) if frame.name.startswith(_BODY)), _BODY)
-    return _loop_of(case, function.removeprefix(_PREFIX), _number(body)) if function is not None else None
+    if function is None:
+        return None
+    name, number = function.removeprefix(_PREFIX), _number(body)  # of very many stacks: files are read once for each
+    return case.run.once(f"loop {number} of {name}", lambda _run: _loop_of(case, name, number))
 
 
 def _number(body: str) -> int:

@@ -21,6 +21,7 @@ _TITLE = Title("Rows were gathered by advanced indexing", "gradients of rows tha
 _GRADIENT = "autograd::engine::evaluate_function: IndexBackward0"
 _SHARE = 0.15
 _SAVES = 0.8
+"""An estimate: rows are added up by the other ways, too. In the one pair of runs there is, 2.1 of 3.8 s are told so."""
 _GATHERS = re.compile(r"[\w\])]\[[A-Za-z_]\w*\]")
 """One name in brackets behind what is indexed."""
 

@@ -107,16 +107,16 @@ class _New(NamedTuple):
         nothing_else: Those that set a variable, as `sess.run(tf.assign(...))`, which is next to nothing itself.
     """
 
-    lines: set[SourceLine | None]
-    nothing_else: set[SourceLine | None]
+    lines: set[SourceLine]
+    nothing_else: set[SourceLine]
 
 
 def _lines_that_run_new(case: Case, extends: Callable[[Sample], bool]) -> _New:
     main = [sample for sample in case.code.samples if sample.main]
     extended = {case.code.user_line(sample) for sample in main if extends(sample)}
     added = {case.code.user_line(sample) for sample in main if any(frame.name in _ADDS for frame in sample.frames)}
-    lines = (added & extended) - {None}
-    return _New(lines, {line for line in lines if line is not None and _RUNS_NEW.search(case.code.source(*line))})
+    lines = {line for line in added & extended if line is not None}
+    return _New(lines, {line for line in lines if _RUNS_NEW.search(case.code.source(*line))})
 
 
 def _kernels(case: Case) -> int:

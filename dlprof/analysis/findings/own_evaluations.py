@@ -154,9 +154,15 @@ def _parts(case: Case) -> Mapping[Doing, Part]:
 
 
 def _parts_of(case: Case, paths: Sequence[TreePath]) -> Mapping[Doing, Part]:
+    """What lines do in some phases; asked for by several rules."""
+    return case.run.once(f"evaluations: {', '.join(paths)}", lambda _run: _look(case, paths))
+
+
+def _look(case: Case, paths: Sequence[TreePath]) -> Mapping[Doing, Part]:
     found: dict[Doing, dict[SourceLine, int]] = {}
+    stood_ns = _stands(case, paths) * _stood(case, paths)
     for line, times in _by_line(case, paths).items():
-        doing = _doing_of(case, times, paths)
+        doing = _doing_of(times, stood_ns)
         if doing is not None:
             found.setdefault(doing, {})[line] = sum(times.values()) - times[_ENGINE]
     return {doing: Part(doing, lines) for doing, lines in found.items()}
@@ -166,15 +172,20 @@ _ENGINE, _IN_C = "engine", "in C"
 """What a sample may stand in that is none of these: an engine, or a call of C that leaves no frame."""
 
 
-def _doing_of(case: Case, times: Mapping[str, int], paths: Sequence[TreePath]) -> Doing | None:
-    """What a line mostly does outside of the engine; None: it calls the engine, or nobody knows."""
+def _doing_of(times: Mapping[str, int], stood_ns: float) -> Doing | None:
+    """What a line mostly does outside of the engine; None: it calls the engine, or nobody knows.
+
+    Args:
+        times: What it stood in (ns).
+        stood_ns: For how long the thread stood, in all lines.
+    """
     if times[_ENGINE] > _MOSTLY * sum(times.values()):
         return None
     most = max((*Doing, _IN_C), key=lambda doing: times[doing])
     if most != _IN_C:
         return Doing(most)
     # A call of C that computes is an operator's, for all that a stack tells; one in which the thread stands is not.
-    return Doing.WAITING if _stands(case, paths) * _stood(case, paths) >= _MOST_STANDS * times[_IN_C] else None
+    return Doing.WAITING if stood_ns >= _MOST_STANDS * times[_IN_C] else None
 
 
 def _stands(case: Case, paths: Sequence[TreePath]) -> float:
@@ -191,20 +202,7 @@ def _stands(case: Case, paths: Sequence[TreePath]) -> float:
 def _by_line(case: Case, paths: Sequence[TreePath]) -> Mapping[SourceLine, Counter[str]]:
     """The user's innermost lines in some phases, with what they stood in (ns)."""
     found: dict[SourceLine, Counter[str]] = {}
-    for path in paths:
-        for line, times in _by_path(case)[path].items():
-            found.setdefault(line, Counter()).update(times)
-    return found
-
-
-def _by_path(case: Case) -> Mapping[TreePath, Mapping[SourceLine, Counter[str]]]:
-    """The same by phase; asked for by several rules."""
-    return case.run.once("lines of evaluations", lambda _run: {path: _lines_of(case, path) for path in PATHS})
-
-
-def _lines_of(case: Case, path: TreePath) -> Mapping[SourceLine, Counter[str]]:
-    found: dict[SourceLine, Counter[str]] = {}
-    for sample in _inside(case, [path]):
+    for sample in _inside(case, paths):
         line = case.code.user_line(sample)
         if line is not None:
             found.setdefault(line, Counter())[_stands_in(case, sample)] += sample.dur_ns

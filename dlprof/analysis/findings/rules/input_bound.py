@@ -81,11 +81,9 @@ def look(case: Case) -> Iterator[Claim]:
     if not sum(takes.values()) and not between:
         return
     takes.update(between)
-    line = (load.item_line if load else None) or case.code.hottest_line(
-        [Tree.FIT_INPUT, Tree.FIT_STEPS], case.code.feeds, main=None
-    )
     slowest = _slowest(case) if load is None else None
     mapped = _written_map(case) if load is None and slowest is None else None
+    line = _made_at(case, load)
     if line is None or case.code.ran_once(line):
         line = (
             (slowest.place if slowest else None)
@@ -123,6 +121,12 @@ def look(case: Case) -> Iterator[Claim]:
         if reads
         else _behind(slowest) or _in_batches(case, mapped),
     )
+
+
+def _made_at(case: Case, load: InputLoad | None) -> SourceLine | None:
+    """The line at which batches are seen to be made: by the workers of a loader, else by whatever thread."""
+    of_workers = load.item_line if load else None
+    return of_workers or case.code.hottest_line([Tree.FIT_INPUT, Tree.FIT_STEPS], case.code.feeds, main=None)
 
 
 def _opened_each_time(case: Case) -> OpenedOnce | None:
