@@ -37,10 +37,10 @@ def is_recurrence(texts: Sequence[str], line: int) -> bool:
     loop = _loop_at(texts, line)
     if loop is None:
         return False
-    statements = list(_statements(loop.body))
-    kept, made = {name for one in statements for name in _names(one, ast.Store)}, set[str]()
+    body = list(statements(loop.body))
+    kept, made = {name for one in body for name in _names(one, ast.Store)}, set[str]()
     joined = set[str]()  # what was put together with something of the time before
-    for statement in statements:
+    for statement in body:
         asked = {name for call in _calls(statement) for name in _names(call, ast.Load)}
         before, stored = kept - made, set(_names(statement, ast.Store))
         if asked & (before | joined):
@@ -56,7 +56,7 @@ def _loop_at(texts: Sequence[str], line: int) -> ast.For | ast.AsyncFor | ast.Wh
     return next((node for node in nodes if isinstance(node, _LOOPS) and node.lineno == line), None)
 
 
-def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
     """Simple statements, and those within others, in the order of the text; none of functions that are made."""
     for one in body:
         inside = [getattr(one, name, []) for name in ("body", "orelse", "finalbody")]
@@ -64,7 +64,7 @@ def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
             continue
         if any(inside):
             for part in inside:
-                yield from _statements(part)
+                yield from statements(part)
         else:
             yield one
 

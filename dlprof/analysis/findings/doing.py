@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from dlprof.analysis.stacks import Frame
 from dlprof.engines.base import EngineSpec
 
+COMPILING = "compiling"
 FOR_A_PROCESS = "waiting for a process"
 STARTS_PROCESSES = "<python>/subprocess.py"
 _THREADS = ("<python>/threading.py", "<python>/queue.py", "<python>/concurrent/")
@@ -23,7 +24,7 @@ _BY_FILES: tuple[tuple[str, tuple[str, ...]], ...] = (
         ),
     ),
     (
-        "compiling",
+        COMPILING,
         (
             "jax/_src/compiler.py", "jax/_src/interpreters/mlir.py", "jax/_src/interpreters/partial_eval.py",
             "torch/_inductor/", "torch/_dynamo/", "torch/_functorch/", "torch/fx/",

@@ -1,10 +1,10 @@
-"""What does not change within a step is computed several times in it: a weight, or what runs of a session share."""
+"""What was computed is computed again: a weight at each look, what runs of a session share, a sequence that grows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from dlprof.analysis.findings import computed_weights, queries
+from dlprof.analysis.findings import computed_weights, grown_sequences, queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Sentence, SourceLine, Support
 from dlprof.analysis.findings.title import Title
@@ -20,10 +20,10 @@ _LIKELY = 0.6
 
 
 def look(case: Case) -> Iterator[Claim]:
-    """Weights that are computed at each look, and runs of a session."""
-    weights = list(computed_weights.claims(case))
-    yield from weights
-    if not weights:
+    """Weights that are computed at each look, sequences that are gone through for each piece, and runs of a session."""
+    told = [*computed_weights.claims(case), *grown_sequences.claims(case)]
+    yield from told
+    if not told:
         yield from _sessions(case)
 
 
