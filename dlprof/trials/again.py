@@ -16,11 +16,13 @@ from dlprof.launch import children
 from dlprof.pipeline.opening import open_run
 from dlprof.rundir import writing_into
 from dlprof.schema.tree_paths import Tree
+from dlprof.schema.vocabulary import Phase
 from dlprof.store.run import Run
 from dlprof.trials import consent
 
 PROBES = "phases"
 """A trial needs its wall time and its phases, no more: other probes would only disturb it."""
+_ENDS = (Phase.STARTUP, Phase.IMPORT, Phase.TEARDOWN)
 
 
 def command(run: Run, place: Path, probes: str = PROBES) -> list[str]:
@@ -118,3 +120,8 @@ def net_ns(run: Run) -> int:
     if tree is None:
         raise DlprofError(f"{run.name} has no phases.")
     return tree.net_ns
+
+
+def ends_ns(run: Run) -> int:
+    """How long the process takes to start, to import and to end (ns): a second more where files are in no cache."""
+    return sum(row["dur_ns"] for row in run.rows("phases") if row["phase"] in _ENDS)

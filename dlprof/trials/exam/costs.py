@@ -16,8 +16,8 @@ from dlprof.trials.exam.truths import Truth
 
 _MORE, _SETTLED = 2, 0.20
 """So many rounds more are made while the fastest two runs of a kind differ by more than this share of the cost."""
-_ENDS, _ENDS_SLUG = ("startup", "import", "teardown"), "import-heavy"
-"""Phases that differ by a second as files are in the system's cache or not; they count where the cause is there."""
+ENDS_SLUG = "import-heavy"
+"""The cause whose cost is where a process starts, imports and ends: elsewhere these times come and go."""
 _CHANCE_SLUG = "iterator-restart"
 """A cause that comes and goes by itself, in most runs on an engine that tunes its input pipelines."""
 
@@ -106,8 +106,8 @@ def _clean(rounds: Sequence[Round]) -> list[int]:
 def counted_ns(truth: Truth, run: Run) -> int:
     """Time of a run without what comes and goes by chance, be the cause there or not (ns)."""
     net = trials.net_ns(run)
-    if truth.slug != _ENDS_SLUG:
-        net -= sum(row["dur_ns"] for row in run.rows("phases") if row["phase"] in _ENDS)
+    if truth.slug != ENDS_SLUG:
+        net -= trials.ends_ns(run)
     engine = registry.engine_of(registry.get(truth.backend))
     if engine is not None and engine.tunes_input:
         findings = diagnose.diagnose(run).findings

@@ -9,6 +9,7 @@ from msgspec import Struct
 from dlprof.analysis.findings import diagnose
 from dlprof.analysis.findings.finding import FLOOR, Finding
 from dlprof.schema.vocabulary import Ground
+from dlprof.trials.exam.costs import ENDS_SLUG
 from dlprof.trials.outside.problems import Problem, Truth
 
 FALSE_SHARE = 0.05
@@ -73,6 +74,7 @@ class Answer(Struct, frozen=True):
         in_pair: Findings on why it is slower than the other one, ranked.
         on_fixed: Findings on the script without the cause, ranked.
         buggy_ns, fixed_ns: Wall times without dlprof's own share (ns).
+        ends_ns: How much longer the first took to start, to import and to end (ns): of files that were in no cache.
         failed: Why a run failed, or could not be diagnosed; None: all was done.
     """
 
@@ -82,6 +84,7 @@ class Answer(Struct, frozen=True):
     on_fixed: tuple[Said, ...] = ()
     buggy_ns: int | None = None
     fixed_ns: int | None = None
+    ends_ns: int = 0
     failed: str | None = None
 
     @property
@@ -132,8 +135,14 @@ class Answer(Struct, frozen=True):
 
     @property
     def cost_ns(self) -> int | None:
-        """What the cause cost in these two runs (ns): of one run each, so that it is known roughly only."""
-        return None if self.buggy_ns is None or self.fixed_ns is None else self.buggy_ns - self.fixed_ns
+        """What the cause cost in these two runs (ns): of one run each, so that it is known roughly only.
+
+        How the processes start, import and end is part of it only where imports are the cause.
+        """
+        if self.buggy_ns is None or self.fixed_ns is None:
+            return None
+        by_chance = 0 if ENDS_SLUG in self.truth.accept else self.ends_ns
+        return self.buggy_ns - self.fixed_ns - by_chance
 
     @property
     def stake_close(self) -> bool | None:

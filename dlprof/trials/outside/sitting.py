@@ -74,6 +74,7 @@ def judged(problem: Problem, buggy: Run, fixed: Run) -> Answer:
         on_fixed=_said(diagnose.diagnose(fixed)),
         buggy_ns=trials.net_ns(buggy),
         fixed_ns=trials.net_ns(fixed),
+        ends_ns=trials.ends_ns(buggy) - trials.ends_ns(fixed),
     )
 
 

@@ -75,6 +75,14 @@ def test_the_intervals_of_all_accepted_findings_are_held_against_the_cost(
     assert answer(*found, buggy_ns=90, fixed_ns=30).interval_holds is holds
 
 
+@pytest.mark.parametrize(("accept", "cost_ns"), [(["io-bound"], 40), (["import-heavy"], 60)])
+def test_imports_are_part_of_the_cost_only_where_they_are_the_cause(accept: list[str], cost_ns: int) -> None:
+    """Of 60 ns between the runs 20 are imports, in the first run of a machine for one."""
+    given = answer(said(accept[0]), problem=problem(accept=accept), buggy_ns=90, fixed_ns=30, ends_ns=20)
+
+    assert given.cost_ns == cost_ns
+
+
 def test_a_fix_that_saved_nothing_gives_no_cost_to_judge_by() -> None:
     """The fixed run was the slower one: noise."""
     given = answer(said("io-bound", at_stake_ns=5), buggy_ns=30, fixed_ns=31)
