@@ -38,6 +38,9 @@ class FindingReport(Struct, frozen=True):
     """The change: a unified diff, or a sentence; null: none is known."""
     ground: str
     """What tells that it is the cause: stated, repeated, model, compared, or only the place where time passed."""
+    shared_ns: int
+    """How much of the time at stake the finding `shared_with` would save, too, in another way (ns)."""
+    shared_with: str | None
 
 
 class DiagnosisReport(Struct, frozen=True, kw_only=True):
@@ -103,4 +106,6 @@ def _finding(finding: Finding) -> FindingReport:
         confidence=finding.confidence,
         fix=finding.fix,
         ground=finding.ground,
+        shared_ns=finding.shared_ns,
+        shared_with=finding.shared_with,
     )

@@ -7,6 +7,7 @@ nothing else does: a garbage collection inside a callback is time of the collect
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -31,6 +32,7 @@ from dlprof.schema.tree_paths import TreePath
 from dlprof.schema.vocabulary import Ground, Whole
 from dlprof.store import query as sql
 from dlprof.store.run import Run
+from dlprof.units import duration
 
 LEAST_SHARE, LEAST_NS = 0.02, 30_000_000
 """Less than this share of the wall time, or than this time, is not told."""
@@ -44,6 +46,9 @@ NO_TIME = "it was not asked, because the rules before it took long: dlprof diagn
 Granted = tuple[Finding, Sequence[Query]]
 """A finding, and what shows it."""
 _ROWS = 8
+_MOST = 0.6
+"""A way that saves so much of what another one would save is the one to go."""
+_OTHER_WAY = " Of this, {} may be saved in the other way that is told here: one of both is enough."
 
 
 def diagnose(run: Run) -> Diagnosis:
@@ -94,10 +99,11 @@ def diagnose_gap(found: Comparison) -> Diagnosis:
 
 def _ask(case: Case, *, with_rows: bool = True, is_late: Callable[[], bool] = lambda: False) -> Diagnosis:
     left, free = dict(case.available), dict(case.available)
+    taken: dict[str, Counter[TreePath]] = {}
     granted: list[Granted] = []
     abstained: list[Abstention] = []
     for rule in registry.all_rules().values():
-        after = _Left(dict(left), dict(free))  # what is left is not touched by a rule that fails half-way
+        after = _Left(dict(left), dict(free), dict(taken))  # what is left is not touched by a rule that fails half-way
         try:
             granted.extend(_findings(case, rule, after, is_late=is_late))
         except Abstain as why:
@@ -105,7 +111,7 @@ def _ask(case: Case, *, with_rows: bool = True, is_late: Callable[[], bool] = la
         except Exception as error:  # noqa: BLE001  (one rule that fails must not cost the user the others)
             abstained.append(Abstention(rule.slug, f"a bug in its rule: {type(error).__name__}: {error}"))
         else:
-            left, free = after.ns, after.free
+            left, free, taken = after.ns, after.free, after.taken
     least = _least_ns(case)
     told = (one for one in granted if one[0].rank is not Rank.BY_TIME or one[0].at_stake_ns >= least)
     kept = sorted(told, key=lambda one: (one[0].rank, -one[0].expected_ns))
@@ -129,10 +135,18 @@ class _Left:
     Attributes:
         ns: That may be granted.
         free: The same, as if what the machine is to blame for had been left: that is no other cause of the same time.
+        taken: What each rule took, by its slug.
     """
 
     ns: dict[TreePath, int]
     free: dict[TreePath, int]
+    taken: dict[str, Counter[TreePath]]
+
+    def another_way(self, claim: Claim, least_ns: int) -> Mapping[TreePath, int]:
+        """What the rule that saves a part of the same time in another way took; none if that is most, or little."""
+        other = self.taken.get(claim.other_way, Counter()) if claim.other_way else Counter[TreePath]()
+        both = {leaf: min(ns, other[leaf]) for leaf, ns in claim.takes.items()}
+        return both if least_ns <= sum(both.values()) < _MOST * sum(claim.takes.values()) else {}
 
 
 def _findings(case: Case, rule: Rule, left: _Left, *, is_late: Callable[[], bool]) -> list[Granted]:
@@ -148,18 +162,23 @@ def _with_rows(run: Run, finding: Finding, queries: Sequence[Query]) -> Finding:
 
 def _granted(case: Case, rule: Rule, claim: Claim, left: _Left) -> Finding:
     """A finding with the time that no rule before it has taken; takes it out of what is left."""
-    taken = {leaf: max(0, min(ns, left.ns.get(leaf, 0))) for leaf, ns in claim.takes.items()}
-    uncontested = sum(max(0, min(ns, left.free.get(leaf, 0))) for leaf, ns in claim.takes.items())
-    for leaf, ns in taken.items():
+    shared = left.another_way(claim, _least_ns(case))
+    own = {leaf: max(0, min(ns - shared.get(leaf, 0), left.ns.get(leaf, 0))) for leaf, ns in claim.takes.items()}
+    free = (max(0, min(ns - shared.get(leaf, 0), left.free.get(leaf, 0))) for leaf, ns in claim.takes.items())
+    uncontested = sum(free) + sum(shared.values())
+    for leaf, ns in own.items():
         left.ns[leaf] = left.ns.get(leaf, 0) - ns
         if rule.slug not in OF_MACHINE:
             left.free[leaf] = left.free.get(leaf, 0) - ns
+    left.taken.setdefault(rule.slug, Counter()).update(own)
+    taken = {leaf: ns + shared.get(leaf, 0) for leaf, ns in own.items()}
     at_stake = AtStake(sum(taken.values()), case.whole_ns, case.whole)
+    shared_ns = sum(shared.values())
     file, line = claim.line or (None, None)
     ground = confidence.ground_of(case, claim)
     return Finding(
         slug=rule.slug,
-        claim=claim.sentence.tell(at_stake),
+        claim=claim.sentence.tell(at_stake) + (_OTHER_WAY.format(duration(shared_ns)) if shared_ns else ""),
         at_stake_ns=at_stake.ns,
         share=at_stake.share,
         interval_ns=_interval_of(case, rule, ground, taken),
@@ -175,6 +194,8 @@ def _granted(case: Case, rule: Rule, claim: Claim, left: _Left) -> Finding:
         fix=claim.fix or fixes.of_claim(case, rule.slug, claim),
         ground=ground,
         interval_of_runs=case.pair,
+        shared_ns=shared_ns,
+        shared_with=claim.other_way if shared_ns else None,
     )
 
 

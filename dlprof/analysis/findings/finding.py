@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Any
+from typing import Any, Protocol
 
 from dlprof.analysis.findings.rest import LoopLine, Rest
 from dlprof.analysis.findings.title import Title, of_slug
@@ -167,6 +167,7 @@ class Claim:
         rank: Whether it is worth a word by the time that it costs, or whatever that is.
         support: What speaks for it; None: only that time was spent there.
         fix: The change, as a unified diff or a sentence with the API; None: `fixes` may know one.
+        other_way: The rule before it that saves a part of the same time in another way; None: there is none.
     """
 
     sentence: Sentence
@@ -180,6 +181,7 @@ class Claim:
     rank: Rank = Rank.BY_TIME
     support: Support | None = None
     fix: str | None = None
+    other_way: str | None = None
 
 
 class Abstain(Exception):  # noqa: N818  (no error: an answer)
@@ -220,6 +222,8 @@ class Finding:
         confidence: How likely it is the right cause, by what was recorded: 0 to 1; see `confidence`.
         fix: The change: a unified diff of the user's file, or a sentence with the API; None: there is none to name.
         ground: What tells that it is the cause, besides that time was spent there.
+        shared_ns: How much of the time at stake another finding would save, too, in another way (ns).
+        shared_with: The slug of that; None: no other would.
     """
 
     slug: str
@@ -242,6 +246,8 @@ class Finding:
     fix: str | None = None
     ground: Ground = Ground.PLACE
     interval_of_runs: bool = False
+    shared_ns: int = 0
+    shared_with: str | None = None
 
     @property
     def of_its_kind_ns(self) -> tuple[int, int] | None:
@@ -267,6 +273,32 @@ class Finding:
     def heading(self) -> str:
         """What it is called for people; without a title by the words of its slug."""
         return (self.title or of_slug(self.slug)).text
+
+
+class AtStakeWithOthers(Protocol):
+    """What is told of a cause, as far as sums are made of it."""
+
+    @property
+    def slug(self) -> str:
+        """Its name."""
+
+    @property
+    def at_stake_ns(self) -> int:
+        """Time that would be saved (ns)."""
+
+    @property
+    def shared_ns(self) -> int:
+        """How much of that another one would save, too (ns)."""
+
+    @property
+    def shared_with(self) -> str | None:
+        """The slug of that."""
+
+
+def together_ns(findings: Sequence[AtStakeWithOthers]) -> int:
+    """What all of them would save (ns): what two would save in two ways counts once."""
+    told = {one.slug for one in findings}
+    return sum(one.at_stake_ns - (one.shared_ns if one.shared_with in told else 0) for one in findings)
 
 
 @dataclass(frozen=True)
@@ -300,4 +332,4 @@ class Diagnosis:
     @property
     def explained_ns(self) -> int:
         """Sum of all times at stake (ns)."""
-        return sum(finding.at_stake_ns for finding in self.findings)
+        return together_ns(self.findings)

@@ -8,7 +8,7 @@ from pathlib import Path
 from dlprof.analysis import compare
 from dlprof.analysis.compare import Side
 from dlprof.analysis.findings import diagnose
-from dlprof.analysis.findings.finding import Diagnosis
+from dlprof.analysis.findings.finding import Diagnosis, together_ns
 from dlprof.errors import DlprofError, Report
 from dlprof.store.run import Run
 from dlprof.trials import again as trials
@@ -82,7 +82,7 @@ def _answer(truth: Truth, folder: Path, repeats: int) -> Answer:
     slugs = tuple(finding.slug for finding in findings)
     right = [n for n, finding in enumerate(findings) if finding.slug in (truth.slug, *truth.also)]
     best = findings[right[0]] if right else None
-    stake = sum(findings[n].at_stake_ns for n in right)
+    stake = together_ns([findings[n] for n in right])
     line = None
     if truth.line is not None:
         line = best is not None and best.file is not None and truth.line in _text(faulty, best.file, best.line)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from dlprof.analysis.findings import diagnose
-from dlprof.analysis.findings.finding import FLOOR, Finding
+from dlprof.analysis.findings.finding import FLOOR, Finding, together_ns
 from dlprof.schema.vocabulary import Ground
 from dlprof.trials.exam.costs import ENDS_SLUG
 from dlprof.trials.outside.problems import Problem, Truth
@@ -33,6 +33,8 @@ class Said(Struct, frozen=True):
         fix: The change that it names; None: none.
         ground: What tells that it is the cause.
         interval_ns: Between what its cost is said to be, nine times in ten (ns); None: not said.
+        shared_ns: How much of the time at stake another finding would save, too (ns).
+        shared_with: The slug of that; None: no other would.
     """
 
     slug: str
@@ -45,6 +47,8 @@ class Said(Struct, frozen=True):
     fix: str | None = None
     ground: Ground = Ground.PLACE
     interval_ns: tuple[int, int] | None = None
+    shared_ns: int = 0
+    shared_with: str | None = None
 
     @staticmethod
     def of(finding: Finding) -> Said:
@@ -52,6 +56,7 @@ class Said(Struct, frozen=True):
         return Said(
             finding.slug, finding.share, finding.at_stake_ns, finding.file, finding.line, finding.next_step,
             finding.confidence, finding.fix, finding.ground, finding.interval_ns,
+            finding.shared_ns, finding.shared_with,
         )  # fmt: skip
 
     @property
@@ -153,16 +158,21 @@ class Answer(Struct, frozen=True):
     @property
     def cost_over_stake(self) -> float | None:
         """The cost over the time at stake of all accepted findings; None: nothing was found, or no cost."""
-        stake = sum(one.at_stake_ns for one in self._accepted)
+        stake = together_ns(self._accepted)
         if self.right is None or not stake or self.cost_ns is None or self.cost_ns <= 0:
             return None
         return self.cost_ns / stake
 
     @property
     def interval_holds(self) -> bool | None:
-        """Whether the intervals of these, added, hold the cost; None: as above, or one of them has none."""
-        intervals = [one.interval_ns for one in self._accepted if one.interval_ns is not None]
-        if self.cost_ns is None or self.cost_over_stake is None or len(intervals) < len(self._accepted):
+        """Whether the intervals of these, added, hold the cost; None: as above, or one of them has none.
+
+        That of a finding whose time another one has, too, is in the other's.
+        """
+        others = {one.shared_with for one in self._accepted}
+        adding = [one for one in self._accepted if one.slug not in others]
+        intervals = [one.interval_ns for one in adding if one.interval_ns is not None]
+        if self.cost_ns is None or self.cost_over_stake is None or len(intervals) < len(adding):
             return None
         return sum(low for low, _ in intervals) <= self.cost_ns <= sum(high for _, high in intervals)
 

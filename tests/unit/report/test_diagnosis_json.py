@@ -43,6 +43,7 @@ def test_json_has_the_fields_of_the_contract_in_their_order() -> None:
             "evidence": [{"what": "calls", "sql": "SELECT 1", "rows": [{"a": 1}]}],
             "next_step": "Call it less often.", "state": "untested", "remedy": None, "not_tried_because": None,
             "saving_ns": None, "title": "Slow callback", "confidence": 0.8, "fix": None, "ground": "place",
+            "shared_ns": 0, "shared_with": None,
         }
     ]  # fmt: skip
     assert list(content["findings"][0])[:3] == ["slug", "claim", "at_stake_ns"]

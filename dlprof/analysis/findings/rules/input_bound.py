@@ -120,6 +120,7 @@ def look(case: Case) -> Iterator[Claim]:
         else _READS_LESS
         if reads
         else _behind(slowest) or _in_batches(case, mapped),
+        other_way=_WORKERS if _computes(case) else None,
     )
 
 
@@ -154,6 +155,7 @@ def _of_opened(case: Case, opened: OpenedOnce, takes: Mapping[TreePath, int]) ->
     )
 
 
+_WORKERS = "too-few-workers"
 _MAP = ".map("
 _BATCHES = r"\.(padded_)?batch\("
 _DATA_SETS = r"\b\w*Dataset\b|tf\.data\b"
@@ -209,6 +211,14 @@ def _load(case: Case) -> InputLoad | None:
         return case.input if case.input.loader.workers else None
     except Abstain:
         return None
+
+
+def _computes(case: Case) -> bool:
+    """Whether batches are work that computes: workers share it out as far as there are cores."""
+    try:
+        return case.input.computes
+    except Abstain:
+        return False
 
 
 def _slowest(case: Case) -> _Slowest | None:

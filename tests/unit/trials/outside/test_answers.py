@@ -60,6 +60,15 @@ def test_a_time_at_stake_is_held_against_the_cost(stakes: tuple[int, int], close
     assert answer(*found, buggy_ns=90, fixed_ns=30).stake_close is close
 
 
+def test_what_two_accepted_findings_would_save_in_two_ways_counts_once() -> None:
+    """60 ns, of which the other one saves 25: together 60, the cost."""
+    all_of_it = structs.replace(said("io-bound", at_stake_ns=60), shared_ns=25, shared_with="checkpoint-heavy")
+
+    given = answer(all_of_it, said("checkpoint-heavy", at_stake_ns=25), buggy_ns=90, fixed_ns=30)
+
+    assert given.cost_over_stake == 1.0
+
+
 @pytest.mark.parametrize(
     ("intervals", "holds"), [(((20, 40), (10, 20)), True), (((20, 30), (10, 20)), False), (((20, 40), None), None)]
 )
