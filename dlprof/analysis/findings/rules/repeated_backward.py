@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
+from dlprof.analysis.findings import doing, queries
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, Support
+from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, SourceLine, Support
 from dlprof.analysis.findings.title import Title
+from dlprof.analysis.samples import Sample
 from dlprof.schema.tree_paths import Tree
-from dlprof.schema.vocabulary import Basis, Ground
+from dlprof.schema.vocabulary import Basis, Category, Direction, Ground
 
 TITLE = Title("The gradient of one loss was taken again and again", "taking gradients of one loss again and again")
 _OF_ONE = 3
@@ -25,6 +28,10 @@ _TOLD = Query(
 
 def look(case: Case) -> Iterator[Claim]:
     """The calls for a loss but for the longest: that one goes as far back as all of them together."""
+    kept = list(_kept_graphs(case))
+    if kept:
+        yield from kept
+        return
     same = case.training.same_loss if case.training else None
     if same is None:
         raise Abstain("no gradients were seen that a loop of the script's own takes of one loss several times")
@@ -45,3 +52,53 @@ def look(case: Case) -> Iterator[Claim]:
         support=Support(Ground.REPEATED, seen=same.calls, part=share, usual=_USUAL),
         fix=case.engine.gradients_at_once,
     )
+
+
+_KEPT = Title("Each of several losses went back through the same graph", "losses that go back one by one")
+_KEEPS = r"retain_graph\s*=\s*True"
+_HEAVY = (Category.CONV, Category.MATMUL)
+"""Operators that are told by layer both ways."""
+
+
+def _kept_graphs(case: Case) -> Iterator[Claim]:
+    """A line that sends several losses of a step back, each of which keeps the graph for the next one."""
+    if case.pair or case.loop is None or not case.engine.backward_functions:
+        return
+    times = _ways_back(case)
+    for line in case.code.places(_KEEPS) if times >= _OF_ONE else ():
+        share = case.code.share([Tree.FIT_STEPS], partial(_goes_back_at, case, line))
+        saved = share * (1 - 1 / times)
+        if saved < _SHARE:
+            continue
+        yield Claim(
+            Sentence(
+                f"{times:.0f} losses of a step are sent back one by one through the same graph, which each keeps:"
+            ),
+            case.takes(Tree.FIT_STEPS, share=saved),
+            [queries.operators(by="layer, direction, op")],
+            "Unless the gradients of each loss are looked at by themselves: add the losses up (with their weights) and "
+            "call backward() once on the sum. The way back through what they share is gone once then.",
+            line,
+            title=_KEPT,
+            basis=Basis.ESTIMATED,
+            support=Support(Ground.REPEATED, seen=case.kernels.seen_steps, part=share, usual=_USUAL),
+            fix="sum(losses).backward(), once, without retain_graph=True",
+        )
+
+
+def _ways_back(case: Case) -> float:
+    """How often the convolution or product with most time on the way back ran there for each time on the way forward.
+
+    A product has two on its way back: for its weights, and for what it was given. 0: none was traced.
+    """
+    heavy = [row for row in case.kernels.operators.rows if row.category in _HEAVY and row.layer is not None]
+    back = [row for row in heavy if row.direction == Direction.BACKWARD]
+    most = max(back, key=lambda row: row.total_ns, default=None)
+    if most is None:
+        return 0.0
+    there = [row.count for row in heavy if row.layer == most.layer and row.direction == Direction.FORWARD]
+    return most.count / max(there) / (2 if most.category == Category.MATMUL else 1) if there else 0.0
+
+
+def _goes_back_at(case: Case, line: SourceLine, sample: Sample) -> bool:
+    return case.code.user_line(sample) == line and doing.goes_back(sample.frames, case.engine)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit import runs
-from tests.unit.analysis.findings.cases import Planted, Tables, diagnosed, pick, quiet, slugs
+from tests.unit.analysis.findings.cases import Planted, Tables, diagnosed, pick, quiet, sampled, slugs
 from tests.unit.runs import S
 
 TOLD = runs.manifest(keras=None, engine={"name": "tensorflow", "version": "2.21"})
@@ -54,3 +54,32 @@ def test_a_few_gradients_of_one_loss_are_nothing(losses: int, calls: int, more_n
 def test_a_loop_that_takes_each_gradient_once_is_not_judged(tmp_path: Path) -> None:
     """Nothing was told of it."""
     assert "repeated-backward" not in slugs(diagnosed(tmp_path / "r", TOLD, **quiet()))
+
+
+def going_back(times: int, text: str = "loss.backward(retain_graph=True)") -> Planted:
+    """300 steps of 6 s, all below line 3, in whose window a convolution goes back so often for each time forward."""
+    conv = {"op": "aten::mkldnn_convolution", "category": "conv", "layer": "body", "direction": "forward", "ms": 2}
+    back = {**conv, "op": "aten::convolution_backward", "direction": "backward", "ms": 14 / times}
+    stood = sampled((2, 8, [("step", "train.py", 3), ("_engine_run_backward", "torch/autograd/graph.py", 9)]))
+    row = {"file": "train.py", "function": "step", "first_line": 1, "line": 3, "hits": None, "time_ns": S}
+    source = f"def step(losses):\n    for loss in losses:\n        {text}\n"
+    return Planted(quiet(**runs.window([conv, *[back] * times]), **stood, lines=[row]), source=source)
+
+
+def test_losses_that_go_back_one_by_one_leave_one_of_their_ways(tmp_path: Path) -> None:
+    """Seven: six sevenths of 6 s, at the line that keeps the graph."""
+    finding = pick(going_back(7).diagnosis(tmp_path), "repeated-backward")
+
+    assert finding.heading == "Each of several losses went back through the same graph"
+    assert finding.at_stake_ns == pytest.approx(6 / 7 * 6 * S, rel=0.01)
+    assert (finding.line, "7 losses of a step" in finding.claim) == (3, True)
+
+
+@pytest.mark.parametrize(
+    ("times", "text"),
+    [(2, "loss.backward(retain_graph=True)"), (7, "loss.backward()")],
+    ids=["two-models-in-turn", "graphs-of-their-own"],
+)
+def test_a_graph_that_is_kept_once_or_not_at_all_is_none(times: int, text: str, tmp_path: Path) -> None:
+    """Two losses may be for two models; parts of a batch that go back one by one save memory."""
+    assert "repeated-backward" not in slugs(going_back(times, text).diagnosis(tmp_path))
