@@ -5,10 +5,12 @@ What libraries written in C do leaves no frame; there the text of the line tells
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from dlprof.analysis import source_loops
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import SourceLine
 from dlprof.analysis.findings.sampled_code import Chosen
@@ -138,7 +140,20 @@ def of_line(
     most = max(times, key=lambda chore: times[chore], default=None)
     if most is not None and 2 * times[most] > sum(times.values()):
         return most
-    return conversion(case) if _CONVERTS.search(case.code.source(*line)) else None
+    return conversion(case) if converts(case.code.source(*line)) else None
+
+
+def converts(text: str) -> bool:
+    """Whether a line makes an array of the engine's out of data, and gives it to no other function itself.
+
+    `policy(torch.Tensor(state))` runs a network, which takes longer. A part of a statement may do either.
+    """
+    if not _CONVERTS.search(text):
+        return False
+    tree = source_loops.parsed([text.strip()])
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)] if tree is not None else []
+    given = [call for call in calls if any(_CONVERTS.search(ast.unparse(value)) for value in call.args)]
+    return not any(_CONVERTS.match(f"{ast.unparse(call.func)}(") is None for call in given)
 
 
 def advice(case: Case, line: SourceLine | None, usual: str) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import ast
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from dlprof.analysis import loops
+from dlprof.analysis import loops, source_calls, source_loops
 from dlprof.analysis.findings import compiled_steps, doing, own_elements, queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine
@@ -31,6 +33,12 @@ _OF_KERAS = tuple(
 )
 """What of Keras starts operations where a loop calls a model, a loss or an optimiser itself."""
 _SAVING = "/saving/"
+_GRADIENT = ".gradient("
+_DRAWS = re.compile(r"(?<![\w.])((np|numpy)\.random|random)\.\w+\(")
+_DRAWN = (
+    " What it draws with NumPy or with Python's random must be drawn by the engine then, or be an argument: a compiled "
+    "function would draw it once, and have it as a constant."
+)
 
 
 @of_the_slower
@@ -52,7 +60,9 @@ def claims(case: Case) -> Iterator[Claim]:
         ),
         takes,
         [queries.python_stood(Phase.SCRIPT, Phase.FIT_STEPS)],
-        _UPDATES if updates else f"Compile the function that makes a step: {case.engine.compile_with}.",
+        _UPDATES
+        if updates
+        else f"Compile the function that makes a step: {case.engine.compile_with}.{_DRAWN * _draws(case, eager)}",
         line,
         basis=Basis.ESTIMATED,
         support=case.code.support(paths, eager, ground=Ground.REPEATED, agree=min(1.0, 2 * share)),
@@ -176,6 +186,29 @@ def _loop_line(case: Case, eager: Callable[[Sample], bool]) -> SourceLine | None
     return max(stood, key=lambda place: stood[place], default=None)
 
 
+def _draws(case: Case, eager: Callable[[Sample], bool]) -> bool:
+    """Whether functions that start these operations draw numbers with NumPy or Python: a traced one does so once."""
+    if not case.engine.tracing_files:
+        return False
+    inside = [
+        one for one in case.code.samples if one.main and any(path.holds(one.phase) for path in _PATHS) and eager(one)
+    ]
+    seen = {(frame.file, frame.name) for one in inside for frame in one.frames if frame.file in case.code.user_files}
+    return any(
+        (file, name) in seen and _DRAWS.search(ast.unparse(function))
+        for file in {file for file, _ in seen}
+        for name, function in _functions(case, file).items()
+    )
+
+
+def _functions(case: Case, file: str) -> Mapping[str, source_calls.Function]:
+    tree = source_loops.parsed(case.code.lines(file))
+    return source_calls.Functions(tree).by_name if tree is not None else {}
+
+
 def _fix(case: Case, line: SourceLine | None) -> str:
     text = case.code.source(*line).strip() if line is not None else ""
+    if line is not None and _GRADIENT in text:  # no function of the script's is called there: it is in one
+        around = [name for name, one in _functions(case, line[0]).items() if line[1] in source_calls.lines(one)]
+        return f"{case.engine.compile_with}: the function {around[-1]}" if around else case.engine.compile_with
     return f"{case.engine.compile_with}: the function called in `{text}`" if text else case.engine.compile_with

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from dlprof.analysis import kernels
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, Support
@@ -33,11 +34,14 @@ _FIX = {
     "mxnet": "for part in nd.split(x, n, axis=1, squeeze_axis=True): ..., in place of x[:, t]",
 }
 
+_OF_KERAS = "time_distributed"
+"""How Keras calls its layer that takes an array apart itself: no line of the script's does, and none would help."""
+
 
 def claims(case: Case) -> Iterator[Claim]:
     """One, where these gradients have much of the traced time."""
     found = case.kernels.by_layer
-    rows = [row for row in found.rows if row.op is not None and _GRADIENT.fullmatch(row.op)]
+    rows = [row for row in found.rows if row.op is not None and _GRADIENT.fullmatch(row.op) and not _of_keras(row)]
     count = sum(row.count for row in rows) / max(1, case.kernels.window_steps)
     share = sum(row.total_ns if row.union_ns is None else row.union_ns for row in rows) / max(1, found.all_ns)
     if count < _FEWEST or share < _SHARE:
@@ -56,3 +60,7 @@ def claims(case: Case) -> Iterator[Claim]:
         support=Support(Ground.REPEATED, seen=case.kernels.seen_steps, part=share, usual=_SHARE / 2),
         fix=_FIX.get(case.engine.name),
     )
+
+
+def _of_keras(row: kernels.Row) -> bool:
+    return row.layer is not None and row.layer.startswith(_OF_KERAS)

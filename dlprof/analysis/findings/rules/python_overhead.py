@@ -54,6 +54,8 @@ _ORDER = (
 """Parts of a step in the order in which Python that runs in it is taken out of them."""
 _INSIDE_CLAIMS = (own_elements.claims, row_by_row.claims, many_times.claims, own_loop_python.claims)
 _WHOLE_ARRAYS = "Replace loops over rows or pixels by operations on whole arrays; keep the prepared data in a file."
+_WITH_KERAS = "Write it with operations of keras.ops or of the engine, over whole arrays."
+_WITH_ENGINE = "Write it with operations of the engine, over whole arrays."
 _LINES = Query(
     "lines of the script", "SELECT file, line, hits, time_ns, source FROM lines ORDER BY time_ns DESC LIMIT 8"
 )
@@ -96,7 +98,7 @@ def _in_steps(case: Case, work: int) -> Iterator[Claim]:
         Sentence("Python code of the script runs inside the steps, where graphs and kernels should:"),
         _taken_from_steps(case, share * case.own(Tree.FIT_STEPS)),
         [queries.python_stood(Phase.FIT_STEPS, where="f.file IN (SELECT file FROM lines)"), *by_layer],
-        "Write it with operations of keras.ops or of the engine, over whole arrays.",
+        _WITH_KERAS if loops.is_any_of_keras(case.run) else _WITH_ENGINE,
         case.code.hottest_line([Tree.FIT_STEPS], lambda sample: _is_python(case, sample), main=None)
         or case.code.line_with("py_function(", "numpy_function(", "pure_callback(", "CustomOp"),
         basis=Basis.ESTIMATED if share > stood else Basis.MEASURED,
@@ -197,8 +199,11 @@ def _called_back(case: Case) -> float:
 
 
 def _is_python(case: Case, sample: Sample) -> bool:
-    """Whether user code that was called back runs in Python itself, or in numpy, and not in the engine."""
-    if not case.code.is_called_back(sample):
+    """Whether user code that was called back runs in Python itself, or in numpy, and not in the engine.
+
+    A thread beside the training that waits for another one (a logger for what is to be written) runs nothing.
+    """
+    if not case.code.is_called_back(sample) or (not sample.main and doing.waits_for_thread(sample.frames)):
         return False
     for frame in sample.frames:
         if frame.file in case.code.user_files:

@@ -33,6 +33,8 @@ _LOOPS = (Tree.FIT, Tree.EVALUATE, Tree.PREDICT, Tree.SCRIPT, Tree.COMPILE)
 _USUAL = 2
 """The short batch at the end of an epoch, and its kin, have a function compiled once more: no cause for a word. So do
 the engine's own small functions, each for one more shape, however many they are."""
+_SHARE_OF_ONE = 0.20
+"""Of the work: a compilation that takes so much is worth a word by itself."""
 _GUARD_TEXT = 120
 _LONGER = (Tree.FIT_STEPS_EDGES, Tree.FIT_STEPS / StepPart.DISPATCH, Tree.FIT_GRAPH_COMPILE)
 """Where the time is that a step with a compilation takes beyond that."""
@@ -152,13 +154,19 @@ def _of_arguments(case: Case, again: Sequence[Call]) -> Claim:
     by_phase = case.phases.of(call.interval for call in [*again, *_first_runs(case, again)])
     worst = _worst(case, again)
     return Claim(
-        Sentence(f"{len(again)} graphs were compiled again, most often {worst.function} ({_why(worst)}):"),
+        Sentence(
+            f"{_graphs(len(again))} compiled again, {'most often ' * (len(again) > 1)}{worst.function} ({_why(worst)}):"
+        ),
         _with_longer_steps(case, by_phase),
         [queries.spans(SpanKind.GRAPH_COMPILE), _CAUSES],
         "Keep shapes and types of what is passed equal: pad or drop the last batch, pass tensors, not Python numbers.",
         (worst.file, worst.line) if worst.file and worst.line else case.training_line,
         support=Support(Ground.STATED, seen=len(again)),
     )
+
+
+def _graphs(count: int) -> str:
+    return "1 graph was" if count == 1 else f"{count} graphs were"
 
 
 def _worst(case: Case, again: Sequence[Call]) -> Recompilation:
@@ -189,7 +197,14 @@ def _again(case: Case) -> list[Call]:
     for call in case.calls.of(SpanKind.GRAPH_COMPILE):
         if call.compiled.get("again") and _is_in_loop(case, call):
             of_functions.setdefault(call.compiled.get("function") or call.name, []).append(call)
-    return [call for calls in of_functions.values() if len(calls) > _USUAL for call in calls]
+    often = [call for calls in of_functions.values() if len(calls) > _USUAL for call in calls]
+    return often or max((_long(case, calls) for calls in of_functions.values()), key=len, default=[])
+
+
+def _long(case: Case, calls: Sequence[Call]) -> list[Call]:
+    """Those of a function that are few, but of which each takes much: as for a short batch at the end of an epoch."""
+    least_ns = _SHARE_OF_ONE * case.work_ns
+    return [call for call in calls if call.line is not None and call.dur_ns >= least_ns]
 
 
 def _is_in_loop(case: Case, call: Call) -> bool:

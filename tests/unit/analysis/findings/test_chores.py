@@ -115,3 +115,20 @@ def test_a_call_that_has_a_leaner_one_is_told_it(tmp_path: Path, source: str, be
 
     assert (told or "").startswith(better or "") and (told is None) == (better is None)
     assert chores.leaner(case(tmp_path / "brief", source=source, hits=100_000), LINE) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "converts"),
+    [
+        ("x = torch.tensor(rows).to(device)", True),
+        ("a, b = torch.tensor(a), torch.tensor(b)", True),
+        ("xs = torch.stack([torch.tensor(row) for row in rows])", True),
+        ("actions = torch.argmax(policy(torch.Tensor(states)), dim=1)", False),
+        ("loss = step(params, jnp.asarray(batch))", False),
+        ("states = np.stack(states)", True),
+        ("print(x)", False),
+    ],
+)
+def test_a_line_that_gives_what_it_converts_to_a_function_is_no_conversion(text: str, converts: bool) -> None:
+    """The function is what takes long."""
+    assert chores.converts(text) is converts

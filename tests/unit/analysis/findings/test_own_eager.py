@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.unit import runs
-from tests.unit.analysis.findings.cases import Call, Tables, diagnosed, on, pick, quiet, sampled, slugs
+from tests.unit.analysis.findings.cases import Call, Planted, Tables, diagnosed, on, pick, quiet, sampled, slugs
 from tests.unit.runs import S
 
 LOOP: list[Call] = [("<module>", "train.py", 50), ("step", "train.py", 34)]
@@ -61,6 +61,16 @@ def test_sessions_are_no_operations_one_by_one(tmp_path: Path) -> None:
     tables = looping() | sampled((2, 5, session), (5, 5.5, started), (5.5, 8, LOOP[:1]))
 
     assert "eager-execution" not in slugs(diagnosed(tmp_path / "r", on("tensorflow"), **tables))
+
+
+@pytest.mark.parametrize(("drawn", "warned"), [("np.random.normal(size=4)", True), ("jax.random.normal(key)", False)])
+def test_numbers_that_a_traced_function_would_draw_once_are_warned_of(drawn: str, warned: bool, tmp_path: Path) -> None:
+    """In the function that starts the operations."""
+    tables = looping(*STARTS)
+    source = "\n" * 31 + f"def step(x):\n    noise = {drawn}\n    return x * noise\n"
+    finding = pick(Planted(tables, on("jax"), source=source).diagnosis(tmp_path), "eager-execution")
+
+    assert ("must be drawn by the engine" in finding.next_step) is warned
 
 
 def test_what_runs_once_or_brings_data_over_is_not(tmp_path: Path) -> None:

@@ -135,6 +135,14 @@ def test_gradients_of_slices_that_are_taken_one_by_one_are_named_with_their_line
     assert finding.fix == "for part in x.unbind(1): ..., in place of x[:, t]"
 
 
+def test_slices_that_a_layer_of_keras_takes_are_none_of_the_script_s(tmp_path: Path) -> None:
+    """False for a day: `TimeDistributed` takes an array apart, and a line that made data was named."""
+    taken = {**SLICES, "layer": "time_distributed_2", "ms": 10 / 40}
+    tables = quiet(**runs.window([{**KERNELS[0], "ms": 6}, *[taken] * 40]))
+
+    assert "costly-operator" not in slugs(diagnosed(tmp_path / "r", **tables))
+
+
 def test_a_few_slices_are_none(tmp_path: Path) -> None:
     """The gates of a cell are four."""
     assert "costly-operator" not in slugs(diagnosed(tmp_path / "r", **slicing(4, 10)))

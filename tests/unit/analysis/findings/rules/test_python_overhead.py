@@ -38,6 +38,21 @@ def test_python_inside_steps_is_named(tmp_path: Path) -> None:
     assert finding.line == 15
 
 
+def test_a_thread_that_waits_for_another_one_runs_no_python(tmp_path: Path) -> None:
+    """False for a day: a logger beside the training, in whose queue nothing was."""
+    file = "<python>/threading.py"
+    logger = [("_bootstrap", file, 9), ("run", "train.py", 40), ("wait", file, 41)]
+    main, beside = sampled((2, 8, FIT)), sampled((2, 8, logger), thread="Thread-1")
+    for row in beside["stacks"]:
+        row |= {"thread_id": 2, "stack_id": 9}
+    for row in beside["frames"]:
+        row["stack_id"] = 9
+    untraced: Tables = {"kernel_ops": [], "kernel_events": [], "kernel_windows": []}
+    tables = untraced | {name: [*main[name], *beside[name]] for name in main}
+
+    assert "python-overhead" not in slugs(diagnosed(tmp_path / "r", **quiet(**tables)))
+
+
 def row_by_row(kernel_ms: int) -> Tables:
     """A layer that starts 400 tiny operators stands for half of the steps; of the way back three of four are its own."""
     calls = [*FIT, ("call", "train.py", 15)]

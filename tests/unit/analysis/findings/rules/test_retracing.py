@@ -78,6 +78,16 @@ def test_the_short_last_batch_is_no_retracing(tmp_path: Path) -> None:
     assert "retracing" not in slugs(diagnosed(tmp_path / "r", **compiling(2)))
 
 
+def test_one_compilation_that_takes_much_is_asked_about(tmp_path: Path) -> None:
+    """A short last batch: 2 of 6 s, by one graph more."""
+    tables = compiling(1)
+    tables["spans"][1]["dur_ns"] = 2000 * MS
+    finding = pick(diagnosed(tmp_path / "r", **tables), "retracing")
+
+    assert "1 graph was compiled again, step (shape of x: (2,) to (3,))" in finding.claim
+    assert finding.is_question
+
+
 def test_functions_that_were_compiled_once_more_each_are_no_retracing(tmp_path: Path) -> None:
     """Six of the engine's own small ones, each for one more shape."""
     tables = compiling(6)
