@@ -29,12 +29,19 @@ class Chore:
         title: What a finding is called.
         advice: What to do.
         fix: The API; None: there is none to name.
+        once: What to do where it ran only once; None: the same.
     """
 
     what: str
     title: Title
     advice: str
     fix: str | None = None
+    once: str | None = None
+
+    def advised(self, case: Case, line: SourceLine) -> str:
+        """What to do about it at a line."""
+        ran_once = case.code.ran_once(line) or case.code.visits.get(line) == 1
+        return self.once if self.once is not None and ran_once else self.advice
 
 
 _LESS_OFTEN = "Do it once an epoch or every so many steps, or after the training, from values that were kept."
@@ -55,6 +62,8 @@ _BY_FILES: tuple[tuple[tuple[str, ...], Chore], ...] = (
             "Data are packed, saved or loaded",
             Title("The loop packed, saved or loaded data", "packing data in the loop"),
             "Load it once, before the loop, and save once an epoch or after the training.",
+            once="Keep what it reads, or makes, in a file that loads as it is (np.save, Parquet): to parse text, or to "
+            "unpack, takes many times as long. A parser in C (pandas, PyArrow) is faster, too.",
         ),
     ),
     (

@@ -240,7 +240,8 @@ def _in_script(case: Case, work: int) -> Iterator[Claim]:
         Sentence("The script's own Python, outside of Keras, takes"),
         takes,
         [_LINES, queries.python_stood(Phase.SCRIPT, Phase.DATA)],
-        case.code.counting_note(line) + (chore.advice if chore else chores.advice(case, line, _WHOLE_ARRAYS)),
+        case.code.counting_note(line)
+        + (chore.advised(case, line) if chore and line else chores.advice(case, line, _WHOLE_ARRAYS)),
         line,
         support=case.code.support(SCRIPT, is_own, agree=share, part=sum(takes.values()) / work, usual=_SHARE_OF_SCRIPT),
         fix=chore.fix if chore else chores.leaner(case, line),

@@ -132,3 +132,19 @@ def test_a_call_that_has_a_leaner_one_is_told_it(tmp_path: Path, source: str, be
 def test_a_line_that_gives_what_it_converts_to_a_function_is_no_conversion(text: str, converts: bool) -> None:
     """The function is what takes long."""
     assert chores.converts(text) is converts
+
+
+@pytest.mark.parametrize(("stands", "advice"), [([(2, 4)], "np.save"), ([(2, 3), (4, 5)], "before the loop")])
+def test_what_was_parsed_once_is_not_to_be_moved_out_of_a_loop(
+    tmp_path: Path, stands: list[tuple[float, float]], advice: str
+) -> None:
+    """It is in none: a line to which the thread came once."""
+    parses: list[Call] = [*FIT[:1], ("genfromtxt", "numpy/lib/npyio.py", 3)]
+    others: list[Call] = [("<module>", "train.py", 8)]
+    pieces = [piece for begin, end in stands for piece in ((begin, end, parses), (end, end + 1, others))]
+    made = Case(runs.trained(tmp_path / "r", **quiet(**sampled(*pieces))))
+
+    found = chores.of_line(made, LINE, [Tree.FIT])
+
+    assert found is not None
+    assert advice in found.advised(made, LINE)
