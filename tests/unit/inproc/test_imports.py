@@ -64,8 +64,9 @@ class Lines:
         return code
 
 
+@pytest.mark.usefixtures("now")
 def test_an_import_is_a_span_at_the_line_that_asked(watched: imports.Imports, out: Recorded) -> None:
-    """The imports in it are part of it."""
+    """The imports in it are part of it: on a clock that stands, none is long."""
     import outer_of_the_user  # type: ignore[import-not-found]  # noqa: F401
 
     spans = list(out.stream().spans.values())
