@@ -28,19 +28,8 @@ _CONVERTS = frozenset(
 )  # fmt: skip
 """Functions that give the same pieces in another form."""
 _GIVES_NO_PIECE = frozenset({"len", "print", "range"})
-_CHOOSES = (
-    "argmax",
-    "categorical",
-    "choice",
-    "choose",
-    "multinomial",
-    "pick",
-    "sample",
-    "searchsorted",
-    "topk",
-    "top_k",
-)
-"""What names of functions have that choose one of many by what they are given."""
+_CHOOSES = ("argmax", "categorical", "choice", "choose", "multinomial", "pick", "sample", "searchsorted", "topk")
+"""What names of functions have, but for underscores, that choose one of many by what they are given."""
 _KEPT = ("cache", "hidden", "past", "state")
 """Beginnings of the names of arguments that bring what was computed of earlier pieces."""
 
@@ -103,10 +92,8 @@ def _grown(statement: ast.stmt) -> Iterator[str]:
             yield name
         case ast.Assign([ast.Subscript(ast.Name(name))]):
             yield name
-        case ast.Assign([ast.Name(name)], ast.Call() as call) if called(call) in _JOINS | _PUT_INTO and name in _read(
-            call
-        ):
-            yield name
+        case ast.Assign([ast.Name(name)], ast.Call() as call) if called(call) in _JOINS | _PUT_INTO:
+            yield from {name} & _read(call)
         case ast.Assign([ast.Name(name)], ast.BinOp(ast.Name(other), ast.Add())) if name == other:
             yield name
 
@@ -124,9 +111,8 @@ def _is_given(call: ast.Call, names: set[str]) -> bool:
     """Whether a call that is no join gets all of a sequence, and nothing that was kept of what it gave before."""
     if called(call) in _JOINS | _PUT_INTO | _PUT_BEHIND | _GIVES_NO_PIECE | _CONVERTS:
         return False
-    if any(
-        word.arg and word.arg.startswith(_KEPT) and not isinstance(word.value, ast.Constant) for word in call.keywords
-    ):
+    changing = (word.arg or "" for word in call.keywords if not isinstance(word.value, ast.Constant))
+    if any(name.startswith(_KEPT) for name in changing):
         return False
     return any(_holds(value, names) for value in [*call.args, *(word.value for word in call.keywords)])
 

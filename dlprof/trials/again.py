@@ -16,13 +16,11 @@ from dlprof.launch import children
 from dlprof.pipeline.opening import open_run
 from dlprof.rundir import writing_into
 from dlprof.schema.tree_paths import Tree
-from dlprof.schema.vocabulary import Phase
 from dlprof.store.run import Run
 from dlprof.trials import consent
 
 PROBES = "phases"
 """A trial needs its wall time and its phases, no more: other probes would only disturb it."""
-_ENDS = (Phase.STARTUP, Phase.IMPORT, Phase.TEARDOWN)
 
 
 def command(run: Run, place: Path, probes: str = PROBES) -> list[str]:
@@ -105,9 +103,7 @@ def between_ns(run: Run) -> int:
     Raises:
         DlprofError: The run has no phases.
     """
-    around = (Tree.STARTUP, Tree.IMPORT, Tree.TEARDOWN)
-    ends = sum(row["dur_ns"] for row in run.rows("phases") if row["phase"] in around)
-    return net_ns(run) - int(ends)
+    return net_ns(run) - ends_ns(run)
 
 
 def net_ns(run: Run) -> int:
@@ -123,5 +119,6 @@ def net_ns(run: Run) -> int:
 
 
 def ends_ns(run: Run) -> int:
-    """How long the process takes to start, to import and to end (ns): a second more where files are in no cache."""
-    return sum(row["dur_ns"] for row in run.rows("phases") if row["phase"] in _ENDS)
+    """How long the process takes to start, to import and to end (ns)."""
+    around = (Tree.STARTUP, Tree.IMPORT, Tree.TEARDOWN)
+    return sum(row["dur_ns"] for row in run.rows("phases") if row["phase"] in around)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from dlprof.analysis import source_loops
+from dlprof.analysis import source_calls, source_loops
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import SourceLine
 from dlprof.analysis.findings.sampled_code import Chosen
@@ -40,8 +40,7 @@ class Chore:
 
     def advised(self, case: Case, line: SourceLine) -> str:
         """What to do about it at a line."""
-        ran_once = case.code.ran_once(line) or case.code.visits.get(line) == 1
-        return self.once if self.once is not None and ran_once else self.advice
+        return self.once if self.once is not None and case.code.runs_once(line) else self.advice
 
 
 _LESS_OFTEN = "Do it once an epoch or every so many steps, or after the training, from values that were kept."
@@ -87,6 +86,8 @@ _CONVERTS = re.compile(
     r"torch\.(tensor|as_tensor|FloatTensor|LongTensor|Tensor|stack)\(|\b(nd|np|jnp|numpy)\.(array|asarray|v?stack)\(|"
     r"convert_to_tensor\(|tf\.constant\("
 )
+_KEEPS = ("add", "append", "extend", "put")
+"""Methods that only keep what they are given."""
 _CONVERSION = Chore(
     "Data are converted to tensors",
     Title("Data were converted in each step", "converting data in each step"),
@@ -155,14 +156,16 @@ def of_line(
 def converts(text: str) -> bool:
     """Whether a line makes an array of the engine's out of data, and gives it to no other function itself.
 
-    `policy(torch.Tensor(state))` runs a network, which takes longer. A part of a statement may do either.
+    `policy(torch.Tensor(state))` runs a network, which takes longer; `rows.append(torch.Tensor(row))` only keeps it. A
+    part of a statement may do either.
     """
     if not _CONVERTS.search(text):
         return False
     tree = source_loops.parsed([text.strip()])
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)] if tree is not None else []
     given = [call for call in calls if any(_CONVERTS.search(ast.unparse(value)) for value in call.args)]
-    return not any(_CONVERTS.match(f"{ast.unparse(call.func)}(") is None for call in given)
+    others = (call for call in given if not _CONVERTS.match(f"{ast.unparse(call.func)}("))
+    return all(source_calls.called(call) in _KEEPS for call in others)
 
 
 def advice(case: Case, line: SourceLine | None, usual: str) -> str:

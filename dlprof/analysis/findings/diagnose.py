@@ -144,7 +144,7 @@ class _Left:
 
     def another_way(self, claim: Claim, least_ns: int) -> Mapping[TreePath, int]:
         """What the rule that saves a part of the same time in another way took; none if that is most, or little."""
-        other = self.taken.get(claim.other_way, Counter()) if claim.other_way else Counter[TreePath]()
+        other = self.taken.get(claim.other_way or "", Counter())
         both = {leaf: min(ns, other[leaf]) for leaf, ns in claim.takes.items()}
         return both if least_ns <= sum(both.values()) < _MOST * sum(claim.takes.values()) else {}
 
@@ -162,7 +162,7 @@ def _with_rows(run: Run, finding: Finding, queries: Sequence[Query]) -> Finding:
 
 def _granted(case: Case, rule: Rule, claim: Claim, left: _Left) -> Finding:
     """A finding with the time that no rule before it has taken; takes it out of what is left."""
-    shared = left.another_way(claim, _least_ns(case))
+    shared = left.another_way(claim, _least_ns(case)) if claim.other_way else {}
     own = {leaf: max(0, min(ns - shared.get(leaf, 0), left.ns.get(leaf, 0))) for leaf, ns in claim.takes.items()}
     free = (max(0, min(ns - shared.get(leaf, 0), left.free.get(leaf, 0))) for leaf, ns in claim.takes.items())
     uncontested = sum(free) + sum(shared.values())

@@ -24,7 +24,6 @@ _SAVES = 0.8
 """An estimate: each piece still starts the model. In the one pair of runs there is, of 288 pieces, 84 % are saved."""
 _LIKELY = 0.75
 """Some models see a window that moves, of which nothing may be kept."""
-
 _TRAINS = ("fit", "train_on_batch", "train_step")
 
 

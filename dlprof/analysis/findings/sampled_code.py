@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from dlprof.analysis import samples
+from dlprof.analysis import samples, source_loops
 from dlprof.analysis.breakdown import Breakdown
 from dlprof.analysis.findings import doing, visits
 from dlprof.analysis.findings.finding import Abstain, SourceLine, Support
@@ -176,6 +176,24 @@ class SampledCode:
         """Whether a line is known to have run no more than once: nothing of a loop."""
         hits = [row["hits"] for row in self._run.rows("lines") if (row["file"], row["line"]) == line]
         return bool(hits) and all(count is not None and count <= 1 for count in hits)
+
+    def runs_once(self, line: SourceLine) -> bool:
+        """Whether a line ran once by its count; where that is not known, whether no loop of the user's is around it.
+
+        That is told by the stacks in which it is the user's innermost line, and by the sources.
+        """
+        if any(row["hits"] is not None for row in self._run.rows("lines") if (row["file"], row["line"]) == line):
+            return self.ran_once(line)
+        mine = [one for one in self.samples if one.main and self.user_line(one) == line]
+        frames = {frame for one in mine for frame in one.frames if frame.file in self.user_files}
+        return bool(frames) and not any(self._may_turn(frame) for frame in frames)
+
+    def _may_turn(self, frame: Frame) -> bool:
+        """Whether a frame of the user's stands in a loop, or no copy of its file tells."""
+        if frame.name in _LOOPS_OF_THEIR_OWN or not self.lines(frame.file):
+            return True
+        loops = self._run.once(f"loops of {frame.file}", lambda _run: source_loops.around(self.lines(frame.file)))
+        return frame.line in loops or bool(_LOOP.search(self.source(frame.file, frame.line)))
 
     def long_call_ns(self, line: SourceLine) -> int | None:
         """How long a line ran each time, where that is so long that it is native code which it calls (ns).

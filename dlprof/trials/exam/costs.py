@@ -105,9 +105,7 @@ def _clean(rounds: Sequence[Round]) -> list[int]:
 
 def counted_ns(truth: Truth, run: Run) -> int:
     """Time of a run without what comes and goes by chance, be the cause there or not (ns)."""
-    net = trials.net_ns(run)
-    if truth.slug != ENDS_SLUG:
-        net -= trials.ends_ns(run)
+    net = trials.net_ns(run) if truth.slug == ENDS_SLUG else trials.between_ns(run)
     engine = registry.engine_of(registry.get(truth.backend))
     if engine is not None and engine.tunes_input:
         findings = diagnose.diagnose(run).findings

@@ -207,17 +207,23 @@ def _for_work(load: InputLoad | None) -> float:
 
 def _load(case: Case) -> InputLoad | None:
     """The loader with workers that feeds the training; None: there is none, or it was not seen."""
+    load = _seen(case)
+    return load if load is not None and load.loader.workers else None
+
+
+def _seen(case: Case) -> InputLoad | None:
+    """The loader that feeds the training, with workers or without; None: none was seen."""
     try:
-        return case.input if case.input.loader.workers else None
+        return case.input
     except Abstain:
         return None
 
 
 def _computes(case: Case) -> bool:
-    """Whether batches are work that computes: workers share it out as far as there are cores."""
+    """Whether batches are known to be work that computes: workers share it out as far as there are cores."""
     try:
         return case.input.computes
-    except Abstain:
+    except Abstain:  # no loader was seen, or its workers were hardly sampled
         return False
 
 
@@ -341,11 +347,8 @@ def _in_batches(case: Case, mapped: SourceLine | None) -> str | None:
 
 def _loader_line(case: Case) -> SourceLine | None:
     """The line that made the loader which feeds the training; None: none was seen."""
-    try:
-        loader = case.input.loader
-    except Abstain:
-        return None
-    return (loader.file, loader.line) if loader.file and loader.line else None
+    load = _seen(case)
+    return load.loader.place if load is not None else None
 
 
 def _of_workers(load: InputLoad) -> str:

@@ -1,4 +1,4 @@
-"""Gradients of one loss are taken several times, as of each variable by itself: each goes back through the model."""
+"""Gradients are taken several times on the same way back: of one loss for each variable, or of each of many losses."""
 
 from __future__ import annotations
 
@@ -14,6 +14,10 @@ from dlprof.schema.tree_paths import Tree
 from dlprof.schema.vocabulary import Basis, Category, Direction, Ground
 
 TITLE = Title("The gradient of one loss was taken again and again", "taking gradients of one loss again and again")
+_KEPT = Title("Each of several losses went back through the same graph", "losses that go back one by one")
+_KEEPS = r"retain_graph\s*=\s*True"
+_HEAVY = (Category.CONV, Category.MATMUL)
+"""Operators that are told by layer both ways."""
 _OF_ONE = 3
 """Calls for one loss; two may be for two groups of variables, each with an optimiser of its own."""
 _OF_STEPS = 0.5
@@ -27,7 +31,7 @@ _TOLD = Query(
 
 
 def look(case: Case) -> Iterator[Claim]:
-    """The calls for a loss but for the longest: that one goes as far back as all of them together."""
+    """Losses that go back one by one; else calls for one loss but for the longest: it goes as far back as all."""
     kept = list(_kept_graphs(case))
     if kept:
         yield from kept
@@ -54,18 +58,13 @@ def look(case: Case) -> Iterator[Claim]:
     )
 
 
-_KEPT = Title("Each of several losses went back through the same graph", "losses that go back one by one")
-_KEEPS = r"retain_graph\s*=\s*True"
-_HEAVY = (Category.CONV, Category.MATMUL)
-"""Operators that are told by layer both ways."""
-
-
 def _kept_graphs(case: Case) -> Iterator[Claim]:
     """A line that sends several losses of a step back, each of which keeps the graph for the next one."""
     if case.pair or case.loop is None or not case.engine.backward_functions:
         return
-    times = _ways_back(case)
-    for line in case.code.places(_KEEPS) if times >= _OF_ONE else ():
+    lines = list(case.code.places(_KEEPS))
+    times = _ways_back(case) if lines else 0.0
+    for line in lines if times >= _OF_ONE else ():
         share = case.code.share([Tree.FIT_STEPS], partial(_goes_back_at, case, line))
         saved = share * (1 - 1 / times)
         if saved < _SHARE:

@@ -126,6 +126,7 @@ def test_a_call_that_has_a_leaner_one_is_told_it(tmp_path: Path, source: str, be
         ("actions = torch.argmax(policy(torch.Tensor(states)), dim=1)", False),
         ("loss = step(params, jnp.asarray(batch))", False),
         ("states = np.stack(states)", True),
+        ("rows.append(torch.tensor(row))", True),
         ("print(x)", False),
     ],
 )
@@ -134,15 +135,23 @@ def test_a_line_that_gives_what_it_converts_to_a_function_is_no_conversion(text:
     assert chores.converts(text) is converts
 
 
-@pytest.mark.parametrize(("stands", "advice"), [([(2, 4)], "np.save"), ([(2, 3), (4, 5)], "before the loop")])
-def test_what_was_parsed_once_is_not_to_be_moved_out_of_a_loop(
-    tmp_path: Path, stands: list[tuple[float, float]], advice: str
+@pytest.mark.parametrize(
+    ("source", "hits", "advice"),
+    [
+        ("rows = np.genfromtxt(path)", None, "np.save"),
+        ("for path in paths: rows = np.genfromtxt(path)", None, "before the loop"),
+        ("", None, "before the loop"),  # no copy of the file tells
+        ("rows = np.genfromtxt(path)", 1, "np.save"),
+        ("rows = np.genfromtxt(path)", 40, "before the loop"),
+    ],
+)
+def test_what_is_parsed_once_is_not_to_be_moved_out_of_a_loop(
+    source: str, hits: int | None, advice: str, tmp_path: Path
 ) -> None:
-    """It is in none: a line to which the thread came once."""
-    parses: list[Call] = [*FIT[:1], ("genfromtxt", "numpy/lib/npyio.py", 3)]
-    others: list[Call] = [("<module>", "train.py", 8)]
-    pieces = [piece for begin, end in stands for piece in ((begin, end, parses), (end, end + 1, others))]
-    made = Case(runs.trained(tmp_path / "r", **quiet(**sampled(*pieces))))
+    """By its count, else where no loop is around it: samples alone come to a line in a loop of one line once, too."""
+    made = case(tmp_path, ("genfromtxt", "numpy/lib/npyio.py", 3), source=source or "pass", hits=hits)
+    if not source:
+        made.run.folder.source_path(LINE[0]).unlink()
 
     found = chores.of_line(made, LINE, [Tree.FIT])
 

@@ -110,6 +110,7 @@ def test_workers_that_were_not_sampled_say_nothing(tmp_path: Path) -> None:
     assert because["too-few-workers"] == (
         "the workers of the loader were hardly sampled: how busy they were is not known"
     )
+    assert "input-bound" in slugs(found)  # that the training waits is known all the same
 
 
 def test_workers_that_compute_are_not_advised_where_others_use_the_cores(tmp_path: Path) -> None:
