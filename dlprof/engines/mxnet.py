@@ -14,6 +14,7 @@ SPEC = EngineSpec(
     window_format="mxnet",
     step_account=StepAccount((MemoryKind.ACTIVATIONS,), rest=MemoryKind.WORKSPACE, unit_bytes=1 << 20),
     python_operators=("Custom", "_backward_Custom"),
+    callback_files=("mxnet/operator",),
     starts_operators=True,
     eager_files=("mxnet/_ctypes/ndarray", "mxnet/ndarray/"),
     eager_within=("mxnet/gluon/block",),

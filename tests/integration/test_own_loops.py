@@ -42,6 +42,11 @@ def places(content: dict[str, Any]) -> list[tuple[Any, ...]]:
         ("tensorflow_session", "native-tensorflow", [("fit", 27, 1, 3, 12), ("fit", 33, 1, 1, 6)]),
         ("tensorflow_session", "native-tensorflow1", [("fit", 27, 1, 3, 12), ("fit", 33, 1, 1, 6)]),
         ("gluon_mlp", "native-gluon", [("fit", 16, 1, 2, 12)]),
+        (
+            "mxnet_module",
+            "native-gluon",
+            [("fit", 45, 1, 2, 16), ("evaluate", 45, 2, None, 4), ("evaluate", 46, 1, None, 2), ("fit", 55, 1, 3, 18)],
+        ),
         ("chainer_loop", "native-chainer", [("fit", 13, 1, 2, 12), ("fit", 34, 1, 3, 18)]),
         ("theano_functions", "native-lasagne", [("fit", 15, 1, 3, 15)]),
         ("keras_torch_loop", "torch", [("fit", 16, 1, 2, 12)]),

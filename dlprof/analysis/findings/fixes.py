@@ -47,7 +47,8 @@ _APIS: Mapping[str, Mapping[str, str]] = MappingProxyType(
         "input-bound": {
             "torch": "DataLoader(..., num_workers=N, persistent_workers=True), or index whole batches: X[rows]",
             "tensorflow": "dataset.batch(N).map(f, num_parallel_calls=tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)",
-            "mxnet": f"gluon.data.DataLoader(..., num_workers=N) ({GLUON_SHARES}), with transforms of whole batches",
+            "mxnet": f"gluon.data.DataLoader(..., num_workers=N) ({GLUON_SHARES}), with transforms of whole "
+            "batches; of a DataIter mx.io.PrefetchingIter(it)",
         },
         "io-bound": {_ANY: "open the file once, outside of what makes each batch, and keep the arrays"},
         "eager-execution": {"jax": "put @jax.jit above the function of the step"},

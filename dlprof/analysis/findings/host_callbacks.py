@@ -19,6 +19,7 @@ _SHARE_OF_WORK = 0.05
 _MOST = 0.5
 """Of the time in which no operator runs, from which on the function is why none does."""
 _FIXES = {
+    "mxnet": "the same with operators of mx.sym (mx.nd) in place of mx.operator.CustomOp",
     "jax": "the same with jax.numpy in place of jax.pure_callback; jax.debug.callback only every so many steps",
     "tensorflow": "the same with operations of tf in place of tf.py_function and tf.numpy_function",
 }

@@ -17,7 +17,7 @@ _OF_PASSES = 0.2
 _SHARE = 0.05
 _USUAL = 0.15
 _NAMED = 3
-_NOBODY = {"mxnet": "no Trainer has them, or it has them at a rate of 0"}
+_NOBODY = {"mxnet": "no optimizer has them, or it has them at a rate of 0"}
 _TOLD = Query(
     "backward passes that were looked at, as the loop's facts tell them (unused_gradients)",
     "SELECT name, file, line, detail FROM spans WHERE kind = 'fit'",
@@ -28,7 +28,9 @@ def look(case: Case) -> Iterator[Claim]:
     """The kernels of these layers on the way back, where a window has them; else the part of the passes' graphs."""
     unused = case.training.unused_gradients if case.training else None
     if unused is None:
-        raise Abstain("no gradients were seen that a loop of PyTorch or hybridized blocks of Gluon take for nothing")
+        raise Abstain(
+            "no gradients were seen that a loop of PyTorch, hybridized blocks of Gluon or a Module take for nothing"
+        )
     if unused.partly < _OF_PASSES * unused.passes:
         return
     traced = _traced(case, unused)
@@ -70,8 +72,8 @@ def _claim(unused: UnusedGradients, engine: str) -> str:
 def _fix(unused: UnusedGradients, engine: str) -> str:
     if engine == "mxnet":
         return (
-            'collect_params().setattr("grad_req", "null") on the blocks that stay as they are; those in front of all '
-            "that learns can be called before autograd.record()"
+            'collect_params().setattr("grad_req", "null") on the blocks that stay as they are (of a Module: '
+            "fixed_param_names=[...]); those in front of all that learns can be called before autograd.record()"
         )
     if unused.is_owned:
         return "detach() what these layers gave, before the other model computes a loss that only itself learns from"

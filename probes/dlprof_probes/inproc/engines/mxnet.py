@@ -10,7 +10,7 @@ from os import makedirs
 
 from dlprof_probes import wire
 from dlprof_probes.inproc import own_files
-from dlprof_probes.inproc.engines import mxnet_by_hand, mxnet_loaders, mxnet_unused
+from dlprof_probes.inproc.engines import mxnet_by_hand, mxnet_loaders, mxnet_modules, mxnet_unused
 from dlprof_probes.inproc.engines.base import Engine, size_of, weights_told
 from dlprof_probes.inproc.kernels.tracer import Tracer, quiet
 
@@ -23,6 +23,8 @@ _BULKS = ("MXNET_EXEC_BULK_EXEC_TRAIN", "MXNET_EXEC_BULK_EXEC_INFERENCE")
 """MXNet reads them each time that it binds a graph."""
 _affinity = getattr(os, "sched_getaffinity", None)
 _PLANNED = re.compile(r"Total (\d+) MB allocated")
+_TIME_STEP = re.compile(r"_t\d+_.*")
+"""Behind the name of a cell that is unrolled, in those of what it makes for each time step."""
 _PLAN = "values between the operators of the largest bound graph: MXNet's plan, in whole MiB"
 
 
@@ -169,6 +171,7 @@ class MXNet(Engine):
         self._bound = weakref.WeakSet()
         self._by_hand = mxnet_by_hand.MXNetByHand(self)
         self._unused = mxnet_unused.UnusedGradients(self, self._hybridized)
+        self._modules = mxnet_modules.ModuleLoops(self, self._optimiser_made)
 
     def slots_of(self, model):
         """The states of the updater of its module, or of the store that the module updates in."""
@@ -217,21 +220,29 @@ class MXNet(Engine):
             probe.syncs.watch(arrays, (("waitall", "mx.nd.waitall()"),))
 
     def trained_weights(self, optimizer):
-        """Numbers and type of the parameters of a `Trainer`."""
-        weights = getattr(optimizer, "_params", ())
+        """Numbers and type of the parameters of a `Trainer`, or of the modules that an optimiser updates."""
+        weights = getattr(optimizer, "_params", None)
+        if weights is None:
+            weights = mxnet_modules.weights_of(self._bound, optimizer)
         return weights_told((size_of(one.shape), getattr(one.dtype, "__name__", str(one.dtype))) for one in weights)
 
+    def _optimiser_made(self):
+        self.probe.own_loops.made()
+        self._by_hand.optimiser_made()
+
     def _watch_loops(self, module):
-        """Updates by Gluon's `Trainer`, and its loaders."""
+        """Updates by a `Module`, or by Gluon's `Trainer`, and what gives their batches."""
         gluon, own, probe = getattr(module, "gluon", None), self.probe.own_loops, self.probe
+        folder = os.path.dirname(module.__file__)
+        own.sites.skip(folder + os.sep, [os.path.join(folder, path) for path in mxnet_modules.LOOPS])
+        self._modules.watch(module)
         trainer = getattr(gluon, "Trainer", None)
         if trainer is None:
             return
-        own.sites.skip(os.path.dirname(module.__file__) + os.sep)
         self._by_hand.watch(module)
         for name in ("step", "update"):
             own.updates(self, trainer, name)
-        made = probe.guard(lambda _result, _args: (own.made(), self._by_hand.optimiser_made()))
+        made = probe.guard(lambda _result, _args: self._optimiser_made())
         probe.replace(trainer, "__init__", lambda f: probe.wrappers.after(f, made))
         if self.wants_kernels:
             self._unused.watch(gluon)
@@ -245,11 +256,13 @@ class MXNet(Engine):
     def trained_layers(self, optimizer, frames):
         """A training has begun; its layers have their names from graphs."""
         self._unused.training()
+        self._modules.training()
         return super(MXNet, self).trained_layers(optimizer, frames)
 
     def after_training(self):
         """Gradients that nobody used."""
-        return {"unused_gradients": self._unused.facts()}
+        told = self._unused.facts(), self._modules.unused()
+        return {"unused_gradients": told[0] or told[1]}
 
     def _keep_graphs(self, bound, block):
         probe, nothing = self.probe, lambda _args: None
@@ -267,8 +280,8 @@ class MXNet(Engine):
             self.watch_layers(keras, graphs.called)
 
     def make_tracer(self):
-        """That of a script without Keras, which uses Gluon."""
-        return MXNetTracer(None, self._blocks)
+        """That of a script without Keras, which uses Gluon or modules of its own."""
+        return MXNetTracer(self._graphs, self._blocks)
 
     def threads(self, module):
         """OpenMP's number, or half of what OpenMP sees where that is not set."""
@@ -385,11 +398,18 @@ class _Graphs(_Kept):
                     self._outputs.setdefault(layer.name, set()).add(symbol.name)
 
     def facts_of(self, module):
-        """Its nodes, and which of them each layer gives as its result."""
-        nodes = loads(module.symbol.tojson())["nodes"]
-        return {
-            "nodes": [{"op": n["op"], "name": n["name"], "inputs": [i[0] for i in n["inputs"]]} for n in nodes],
+        """Its nodes, and which of them each layer gives as its result; without Keras each node is a layer."""
+        graph = loads(module.symbol.tojson())
+        nodes = [{"op": n["op"], "name": n["name"], "inputs": [i[0] for i in n["inputs"]]} for n in graph["nodes"]]
+        facts = {
+            "nodes": nodes,
             "layer_names": sorted(self._outputs),
             "outputs": dict((layer, sorted(names)) for layer, names in self._outputs.items()),
             "training": bool(getattr(module, "for_training", False)),
         }
+        if not self._outputs:
+            for node in nodes:
+                node["name"] = _TIME_STEP.sub("", node["name"])
+            facts["layer_names"] = sorted({node["name"] for node in nodes if node["op"] != "null"})
+            facts["ends"] = [head[0] for head in graph["heads"]]
+        return facts

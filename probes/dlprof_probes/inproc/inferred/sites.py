@@ -109,15 +109,17 @@ class Sites(object):
     def __init__(self, is_user_file):
         self._is_user_file = is_user_file
         self._skipped = (os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep,)
+        self._counted = set()
         self._known = {}
         self._codes = {}
         self._count = 0
         self._tree = {}
         self._branches = 0
 
-    def skip(self, start):
-        """Pass over the loops of code whose file's path begins so: an engine's own."""
+    def skip(self, start, but=()):
+        """Pass over the loops of code whose file's path begins so, an engine's own; but not of these files."""
         self._skipped += (start,)
+        self._counted.update(but)
         self._known.clear()
         self._codes.clear()
         self._tree.clear()
@@ -188,13 +190,16 @@ class Sites(object):
         return entry
 
     def _loops(self, code):
-        if code.co_filename == _WRAPPERS or code.co_filename.startswith(self._skipped):
+        if code.co_filename == _WRAPPERS or self._is_skipped(code.co_filename):
             return ()
         found = loops_of(code)
         for loop in found:
             self._count += 1
             loop.number = self._count
         return found
+
+    def _is_skipped(self, path):
+        return path.startswith(self._skipped) and path not in self._counted
 
 
 def loops_of(code):

@@ -25,9 +25,15 @@ def calling(*frames: Call, thread: str = "pjrt") -> Tables:
     return quiet(spans=[fit], stacks=[*beside["stacks"], *main["stacks"]], frames=[*beside["frames"], *main["frames"]])
 
 
-def test_python_that_a_compiled_step_calls_is_named_with_its_line(tmp_path: Path) -> None:
+CUSTOM: list[Call] = [("forward_entry", "mxnet/operator.py", 881), ("forward", "train.py", 16)]
+
+
+@pytest.mark.parametrize(("backend", "stack"), [("jax", CALLBACK), ("mxnet", CUSTOM)])
+def test_python_that_a_compiled_step_calls_is_named_with_its_line(
+    tmp_path: Path, backend: str, stack: list[Call]
+) -> None:
     """False before: that it makes batches, as it runs on a thread of the engine's."""
-    diagnosis = diagnosed(tmp_path / "r", on("jax"), **calling(*CALLBACK))
+    diagnosis = diagnosed(tmp_path / "r", on(backend), **calling(*stack))
     finding = pick(diagnosis, "python-overhead")
 
     assert finding.heading == "The compiled step called back into Python"

@@ -244,4 +244,30 @@ def test_a_trainer_tells_how_many_numbers_it_trains_and_their_type() -> None:
     weights = [SimpleNamespace(shape=(64, 3), dtype=np.float64), SimpleNamespace(shape=(3,), dtype="float32")]
 
     assert engine.trained_weights(SimpleNamespace(_params=weights)) == {"count": 195, "dtype": "float64"}
+
+
+def test_a_modules_optimiser_trains_the_weights_of_all_modules_that_share_it() -> None:
+    """Those of a bucket are the same as of another, under the same names."""
+    engine = object.__new__(mxnet.MXNet)
+    optimizer, weight = SimpleNamespace(), SimpleNamespace(shape=(4, 3), dtype=np.float32)
+    shared = SimpleNamespace(_optimizer=optimizer, _arg_params={"fc_weight": weight})
+    engine._bound = [shared, shared, SimpleNamespace(_optimizer=None, _arg_params={"other": weight})]
+
+    assert engine.trained_weights(optimizer) == {"count": 12, "dtype": "float32"}
     assert engine.trained_weights(SimpleNamespace()) is None
+
+
+def test_nodes_of_an_unrolled_cell_are_one_layer(probed: Callable[..., Any]) -> None:
+    """A module without Keras tells no layers: its nodes are, and those of all time steps of a cell together."""
+    setup = probed("mxnet")
+    import mxnet as mx
+
+    nodes = [
+        {"op": "FullyConnected", "name": f"lstm_l0_t{step}_{part}", "inputs": []}
+        for step in range(2)
+        for part in ("i2h", "h2h")
+    ]
+    module = mx.mod.Module(mx.sym.Symbol("net", None, nodes))
+    facts = setup.engine._graphs.facts_of(module)
+
+    assert (facts["layer_names"], facts["ends"]) == (["lstm_l0"], [3])

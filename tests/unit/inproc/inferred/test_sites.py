@@ -253,3 +253,14 @@ def test_a_site_is_found_again_where_many_others_were_seen(sites: Sites, monkeyp
         found.append(sites.look(sys._getframe()).path)
 
     assert found[0] == found[1] != ()
+
+
+def test_files_of_an_engine_that_are_named_count_all_the_same(sites: Sites, look: Callable[[], Any]) -> None:
+    """Its own training loop is one; what is beside it is not."""
+    sites.skip(os.path.dirname(__file__) + os.sep, [__file__])
+    paths = [len(look()[0]) for _ in range(1)]
+    sites.skip(os.path.dirname(__file__) + os.sep)
+    sites._counted.clear()
+
+    assert paths == [1]
+    assert [len(look()[0]) for _ in range(1)] == [0]

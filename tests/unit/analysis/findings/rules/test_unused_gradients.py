@@ -91,7 +91,7 @@ def test_in_gluon_the_kernels_tell_what_it_takes(tmp_path: Path) -> None:
     """With Gluon's own words and remedy."""
     finding = pick(gluon().diagnosis(tmp_path), "unused-gradients")
 
-    assert "(body): no Trainer has them, or it has them at a rate of 0" in finding.claim
+    assert "(body): no optimizer has them, or it has them at a rate of 0" in finding.claim
     assert finding.fix is not None
     assert finding.fix.startswith('collect_params().setattr("grad_req", "null")')
 
