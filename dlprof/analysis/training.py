@@ -7,11 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import pyarrow.compute as pc
+
 from dlprof.schema.vocabulary import SpanKind
 from dlprof.store.run import Run
 
 _CALLS = ("fit", "fit_generator", "train_on_batch")
 """Calls into Keras that train; a script without Keras names its loop after them."""
+_SHORT = 5
+"""Times that another training goes on longer than one that is short beside it: to try what runs, or on other data."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +108,7 @@ class Padding:
 
 @dataclass(frozen=True)
 class Training:
-    """The first training loop of a run. Empty or None: not known.
+    """The main training loop of a run: the first that is not short beside another. Empty or None: not known.
 
     Attributes:
         settings: `floatx`, `layout`, `policy`, `run_eagerly`, `jit_compile`, `steps_per_execution`, `loss`.
@@ -160,11 +164,14 @@ _SETTINGS = ("floatx", "layout", "policy", "run_eagerly", "jit_compile", "steps_
 
 
 def of_run(run: Run) -> Training | None:
-    """The first training loop; None: the run did not train, or nothing saw it."""
+    """The main training loop; None: the run did not train, or nothing saw it."""
     loops = run.chosen("spans", "kind", (SpanKind.FIT, SpanKind.ON_BATCH))
-    span = min((row for row in loops if row["name"] in _CALLS), key=lambda row: row["start_ns"], default=None)
-    if span is None:
+    trainings = sorted((row for row in loops if row["name"] in _CALLS), key=lambda row: row["start_ns"])
+    if not trainings:
         return None
+    steady_ns = _steady_ns(run) if len(trainings) > 1 else {}
+    longest_ns = max((steady_ns.get(row["span_id"], 0) for row in trainings), default=0)
+    span = next(row for row in trainings if steady_ns.get(row["span_id"], 0) * _SHORT >= longest_ns)
     detail = json.loads(span["detail"] or "{}")
     told = detail.get("training") or {}
     data = tuple(array for array in detail.get("data") or () if array)
@@ -224,6 +231,16 @@ def _rows(data: Sequence[Mapping[str, Any]]) -> int | None:
     """Rows of the first array; None: its shape is not known."""
     shape = data[0].get("shape") if data else None
     return int(shape[0]) if shape else None
+
+
+def _steady_ns(run: Run) -> dict[int, int]:
+    """Time of the steps of each loop in which nothing was compiled (ns)."""
+    sums: dict[int, int] = {}
+    for piece in run.pieces("steps", ("loop_id", "dur_ns", "compiled")):
+        plain = piece.filter(pc.invert(pc.fill_null(piece["compiled"], fill_value=False)))
+        for row in plain.group_by("loop_id").aggregate([("dur_ns", "sum")]).to_pylist():
+            sums[row["loop_id"]] = sums.get(row["loop_id"], 0) + row["dur_ns_sum"]
+    return sums
 
 
 def _losses(run: Run, loop: int) -> tuple[float, ...]:

@@ -46,7 +46,7 @@ class Loop(object):
         joined: It ran already when the probe came.
         watch: Called after each step with (loop, steps, flags), while kernel windows are waited for; else None.
         on_first: Called when the first call of its step function is over, or has failed; None: nobody asks.
-        kind, warmed, window_after, window_steps: What `kernels.Windows` keeps about the loop.
+        kind, steady_since, warmed, window_after, window_steps: What `kernels.Windows` keeps about the loop.
     """
 
     __slots__ = (
@@ -76,6 +76,7 @@ class Loop(object):
         "passed",
         "previous_end",
         "span",
+        "steady_since",
         "step_index",
         "user_callbacks",
         "valued",
@@ -109,7 +110,7 @@ class Loop(object):
         self.passed = Passed()
         self.one_hot = OneHot()
         self.kind = ""
-        self.warmed = 0
+        self.warmed = self.steady_since = 0
         self._clear()
 
     def _clear(self):

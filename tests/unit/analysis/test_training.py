@@ -24,6 +24,17 @@ def test_the_first_loop_that_trains_is_the_training(tmp_path: Path) -> None:
     assert found.settings["loss"] == "mse"
 
 
+def test_a_training_that_is_short_beside_a_later_one_is_not_the_main_one(tmp_path: Path) -> None:
+    """As one on other data, before: by steps of 3 x 20 ms against 50, what was compiled left out."""
+    later = runs.span("fit", 4, 6, name="fit", span_id=5, line=20)
+    slow = runs.steps(1, dur_ms=900, compiled=True)
+    first, main = runs.steps(3, start_s=2.9), runs.steps(50, start_s=4, loop_id=5)
+
+    found = training.of_run(runs.trained(tmp_path / "r", spans=[runs.fit_span(), later], steps=[*slow, *first, *main]))
+
+    assert found is not None and found.place == ("train.py", 20)
+
+
 def test_a_run_that_did_not_train_has_none(tmp_path: Path) -> None:
     """Prediction is no training."""
     spans = [runs.span("predict", 1, 2, name="predict")]

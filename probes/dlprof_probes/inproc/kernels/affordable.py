@@ -81,10 +81,15 @@ class Affordable(object):
         return True
 
     def spent(self, switching, begin, end, steps):
-        """A window is over; `switching` is what starting and ending its tracer took (ns)."""
+        """A window is over; `switching` is what starting and ending its tracer took (ns).
+
+        Gives by how much it made its steps longer (ns), as far as plain ones were seen.
+        """
+        slowed = max(0, int(end - begin - steps * self._plain)) if self._plain else 0
         self._taken += 1
-        self._spent += switching + max(0, int(end - begin - steps * (self._plain or 0)) if self._plain else 0)
+        self._spent += switching + slowed
         self._since = 0
+        return slowed
 
     def thinned(self):
         """What was left out, as a record has it; None: nothing was."""

@@ -1,4 +1,8 @@
-"""When the engine's tracer runs: a window of some steady steps in the first loop of each kind that can bear it."""
+"""When the engine's tracer runs: a window of some steady steps in the first loop of each kind that can bear it.
+
+Where a later loop of that kind turns out to be what the run is for, as after a short training on other data, it gets
+a window in the place of the first one.
+"""
 
 import os
 from os import makedirs
@@ -13,6 +17,10 @@ from dlprof_probes.inproc.kernels.affordable import LEAST_STEPS, Affordable
 
 WARM_STEPS = 5
 """Plain steady steps before a window, where the loop is long enough."""
+_OUTGROWN = 5
+"""A loop that has gone on for so many times as long as the one that was traced went on from its window to its end ..."""
+_LEAST_NS = 1000000000
+"""... and for so long (ns), is the one that matters."""
 _TOO_FEW = "too few steady steps for a window; --kernels all traces them too"
 
 
@@ -80,6 +88,7 @@ class Windows(object):
         self._engine = None
         self._declined = None
         self._done = set()
+        self._kept = {}
         self._count = 0
         self._cost_ns = 0
         self._failure = None
@@ -113,7 +122,8 @@ class Windows(object):
         """A loop begins; `nested`: inside another one, so it is none of ours."""
         if nested or self._tracer is None or self._tracer.whole_run or self._failure or self.active is not None:
             return
-        if kind not in self._done or self.everything:
+        kept = self._kept.get(kind)
+        if kind not in self._done or self.everything or (kept is not None and kept.is_short()):
             loop.window_after = WARM_STEPS
             loop.window_steps = self._steps
             loop.kind = kind
@@ -147,11 +157,24 @@ class Windows(object):
                         self._stop()
             return
         self._affordable.plain_step(loop.previous_end, count, flags & wire.STEP_COMPILED, loop.epoch)
+        if loop.kind in self._done:
+            self._look_again(loop, flags)
+            return
         loop.window_after = WARM_STEPS if flags & wire.STEP_COMPILED and loop.warmed else loop.window_after
         loop.warmed = 0 if flags & wire.STEP_COMPILED else loop.warmed + count
         if loop.warmed >= loop.window_after and loop.kind not in self._done and self._affordable.another(loop.kind):
             if self._has_room(loop):
                 self._start(loop)
+
+    def _look_again(self, loop, flags):
+        """A step is over of a loop whose kind was traced, in a loop that was over soon."""
+        kept = self._kept.get(loop.kind)
+        if kept is None or kept.is_again:
+            loop.watch = None
+        elif flags & wire.STEP_COMPILED or not loop.steady_since:
+            loop.steady_since = loop.previous_end
+        elif loop.previous_end - loop.steady_since >= max(_LEAST_NS, _OUTGROWN * kept.lasted) and self._has_room(loop):
+            self._start(loop)  # whatever the first one took: without this one next to nothing is known
 
     def _has_room(self, loop):
         """Whether the tracer may take memory: that it takes too much would end the program."""
@@ -173,6 +196,9 @@ class Windows(object):
             self._short = _TOO_FEW
         if loop is not None:
             loop.watch = None
+            kept = self._kept.get(loop.kind)
+            if kept is not None and kept.loop == loop.span:
+                kept.lasted = loop.previous_end - kept.begin
 
     def _start(self, loop):
         self._done.add(loop.kind)
@@ -210,7 +236,8 @@ class Windows(object):
                 self._keep(window, ended, stopped, files)
                 self._count += 1
                 switching = window.begin - window.asked + stopped - ended
-                self._affordable.spent(switching, window.begin, ended, window.steps)
+                slowed = self._affordable.spent(switching, window.begin, ended, window.steps)
+                self._replace(window, slowed)
             self._cost(ended, stopped, "stop kernel tracing")
         except Exception as error:
             self._fail("the tracer could not be stopped", error, loop)
@@ -248,6 +275,18 @@ class Windows(object):
             "zero_ns": self._tracer.zero_ns,
         }
         own_files.save(window.folder + ".json", wire.json_payload(facts))
+
+    def _replace(self, window, slowed):
+        """This is the window of its kind; what was traced of a loop that mattered less is taken away."""
+        kind, before = window.loop.kind, self._kept.get(window.loop.kind)
+        self._kept[kind] = _KeptWindow(window, slowed, before is not None)
+        if before is not None and not self.everything:
+            self._cost_ns += before.slowed  # nobody can compare its steps any more
+            try:
+                os.remove(before.folder + ".json")
+            except OSError:
+                pass  # somebody has taken it away
+            rmtree(before.folder, ignore_errors=True)
 
     def _cost(self, start, end, name):
         self._cost_ns += end - start
@@ -292,6 +331,30 @@ class Windows(object):
         if self.active is None:
             return None
         return self._tracer.annotation(text)
+
+
+class _KeptWindow(object):
+    """The window of a kind of loops.
+
+    Attributes:
+        loop: The span of the loop.
+        begin: When it began (ns).
+        slowed: By how much it made its steps longer (ns).
+        lasted: How long the loop went on from there (ns); None: it still runs.
+        is_again: It has taken the place of another one, and stays.
+    """
+
+    def __init__(self, window, slowed, is_again):
+        self.slowed = slowed
+        self.folder = window.folder
+        self.loop = window.loop.span
+        self.begin = window.begin
+        self.lasted = None
+        self.is_again = is_again
+
+    def is_short(self):
+        """Whether its loop is over, so that another one may matter more."""
+        return self.lasted is not None and not self.is_again
 
 
 class _Window(object):

@@ -74,11 +74,11 @@ class Fixture:
         loop.start_epoch(0)
         return loop
 
-    def step(self, loop: Any, count: int = 1, compiled: bool = False) -> None:
-        """Steps of 100 ns."""
+    def step(self, loop: Any, count: int = 1, compiled: bool = False, ns: int = 100) -> None:
+        """Steps."""
         for _ in range(count):
             loop.begin = self.now.ns
-            self.now.ns += 100
+            self.now.ns += ns
             if compiled:
                 loop.compiles[0] += 1
             loop.finish((None, loop.step_index), self.now.ns)
@@ -457,3 +457,61 @@ def test_a_step_that_compiled_first_does_not_count_as_warm(run: Fixture) -> None
     run.step(loop)
     assert loop.warmed == 1
     assert run.out.stream().steps[0][12] & fmt.STEP_FIRST
+
+
+S = 1_000_000_000
+
+
+def short_then(run: Fixture, steps: int, ns: int) -> Any:
+    """A loop of 9 steps of 0.1 s, whose window went on for four of them, and another loop."""
+    first = run.open()
+    run.step(first, 9, ns=S // 10)
+    run.loops.close(first)
+    other = run.open()
+    run.step(other, steps, ns=ns)
+    return other
+
+
+def test_a_loop_that_goes_on_much_longer_has_a_window_of_its_own(run: Fixture) -> None:
+    """After five times as long as the first one went on, 2 s, from the end of its first step on."""
+    other = short_then(run, 20, S // 10)
+    assert run.tracer.calls.count("start") == 1
+
+    run.step(other, 2, ns=S // 10)
+    assert run.tracer.calls.count("start") == 2
+
+
+def test_windows_of_a_loop_that_mattered_less_are_taken_away(run: Fixture, out: Recorded) -> None:
+    """Folder and file are gone."""
+    short_then(run, 25, S // 10)
+
+    (path,) = (out.folder / "kernels").glob("*.json")
+    assert (path.name, json.loads(path.read_text())["steps"]) == ("window-001.json", 3)
+    assert not (out.folder / "kernels" / "window-000").exists()
+
+
+def test_a_window_is_taken_again_once(run: Fixture) -> None:
+    """However long a third loop goes on."""
+    second = short_then(run, 25, S // 10)
+    run.loops.close(second)
+    third = run.open()
+    run.step(third, 500, ns=S // 10)
+
+    assert run.tracer.calls.count("start") == 2
+
+
+def test_loops_as_long_as_the_first_have_no_window(run: Fixture) -> None:
+    """Folds of one training."""
+    for _ in range(4):
+        loop = run.open()
+        run.step(loop, 9, ns=S)
+        run.loops.close(loop)
+
+    assert run.tracer.calls.count("start") == 1
+
+
+def test_a_longer_loop_of_less_than_a_second_has_none(run: Fixture) -> None:
+    """What it takes would be more than it tells."""
+    short_then(run, 30, S // 100)
+
+    assert run.tracer.calls.count("start") == 1
