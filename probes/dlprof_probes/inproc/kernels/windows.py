@@ -18,7 +18,7 @@ from dlprof_probes.inproc.kernels.affordable import LEAST_STEPS, Affordable
 WARM_STEPS = 5
 """Plain steady steps before a window, where the loop is long enough."""
 _OUTGROWN = 5
-"""A loop that has gone on for so many times as long as the one that was traced went on from its window to its end ..."""
+"""A loop that has gone on for so many times as long as the traced one went on from its window to its end ..."""
 _LEAST_NS = 1000000000
 """... and for so long (ns), is the one that matters."""
 _TOO_FEW = "too few steady steps for a window; --kernels all traces them too"
