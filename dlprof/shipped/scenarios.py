@@ -21,10 +21,12 @@ _PACKAGE = Path(__file__).parents[1]
 _PLACES = (_PACKAGE / FOLDER, _PACKAGE.parent / FOLDER)
 """Where they lie: in an installed package, and in a copy of the sources."""
 _NATIVE = "native"
+_OF_SOURCES = "outside"
+"""The set that an installed package does not have: it is for who changes the rules of the diagnosis."""
 _OTHER = "dlprof scenarios copy NAME OTHER_FOLDER"
 SETS = {
     "faults": "scripts with a planted cause, and what is true of each: what `dlprof exam` runs",
-    "outside": "problems that others had, with their fixes: what `dlprof exam --outside` runs",
+    "outside": "problems that others had, with their fixes: what `dlprof exam --outside` runs (with the sources only)",
     "studies": "matrices for `dlprof bench`, with the scripts that they run",
     "ranks": "a training of several processes, for torchrun and for ranks = [1, 2, 4] of `dlprof bench`",
     "all": "all of them",
@@ -102,6 +104,7 @@ def copy(name: str, target: Path, *, force: bool = False) -> Copied:
 
     Raises:
         NoInputError: There is no such scenario.
+        UnavailableError: It comes with the sources only.
         CannotCreateError: A file of that name is there with other text, or cannot be written; nothing was then.
     """
     home = folder()
@@ -136,10 +139,16 @@ def _files(home: Path, name: str) -> Sequence[Path]:
 
     Raises:
         NoInputError: There is no such one.
+        UnavailableError: It comes with the sources only.
     """
     there = [*(scenario.name for scenario in all_scenarios()), *SETS]
     if name not in there:
         raise NoInputError(f"There is no scenario {name}.", hint="dlprof scenarios list", near=nearest(name, there))
+    if name == _OF_SOURCES and not (home / name).is_dir():
+        raise UnavailableError(
+            f"The set {name} comes with the sources of dlprof, not with an installed one.",
+            hint="a clone of the repository, or the source archive, has it as scenarios/outside",
+        )
     if name in SETS:
         return [path.relative_to(home) for path in _of_set(home, name)]
     scripts = [home / f"{name}.py", *sorted((home / _NATIVE).glob(f"{name}_*.py"))]

@@ -82,7 +82,7 @@ def test_all_that_a_user_needs_is_in_the_wheel(wheel: Path) -> None:
     left_out = {".npmrc", "package.json", "package-lock.json", "entry.js"}
     wanted = {path for path in tracked("dlprof") if Path(path).name not in left_out}
     wanted |= {path.removeprefix("probes/") for path in tracked("probes/dlprof_probes")}
-    wanted |= {f"dlprof/{path}" for path in tracked("scenarios")}
+    wanted |= {f"dlprof/{path}" for path in tracked("scenarios") if not path.startswith("scenarios/outside/")}
 
     assert wanted - inside == set()
     assert {
@@ -92,6 +92,7 @@ def test_all_that_a_user_needs_is_in_the_wheel(wheel: Path) -> None:
         f"dlprof-{__version__}.data/data/share/man/man1/dlprof.1",
     } <= inside
     assert sorted(path for path in inside if STRAY.search(path)) == []
+    assert [path for path in inside if "scenarios/outside/" in path] == []
     assert {path.split("/")[0].removeprefix(f"dlprof-{__version__}.") for path in inside} == {
         "dlprof",
         "dlprof_probes",

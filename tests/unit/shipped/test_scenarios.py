@@ -86,6 +86,15 @@ def test_a_set_is_copied_whole(name: str, script: str, some: set[str], tmp_path:
     assert [path for path in names if "__pycache__" in path] == []
 
 
+def test_what_comes_with_the_sources_only_is_said_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a wheel, which has no problems of others."""
+    (tmp_path / "workload.py").touch()
+    monkeypatch.setattr(scenarios, "_PLACES", (tmp_path,))
+
+    with pytest.raises(UnavailableError, match="comes with the sources of dlprof, not with an installed one"):
+        scenarios.copy("outside", tmp_path / "copies")
+
+
 def test_the_truths_of_a_copy_name_scripts_that_are_there(tmp_path: Path) -> None:
     """`dlprof exam` finds all that it runs."""
     from dlprof.trials.exam import truths
