@@ -51,6 +51,29 @@ def is_recurrence(texts: Sequence[str], line: int) -> bool:
     return False
 
 
+def open_ended(texts: Sequence[str], line: int) -> list[tuple[int, int]]:
+    """Loops in the loop that begins at a line that end by what happens in them: by `break`, or as `while` does.
+
+    Returns:
+        list: The line at which each begins, and that of the first statement in it. Empty where no loop begins there.
+    """
+    loop = _loop_at(texts, line)
+    inside = [] if loop is None else [node for one in loop.body for node in ast.walk(one) if isinstance(node, _LOOPS)]
+    return [(one.lineno, one.body[0].lineno) for one in inside if isinstance(one, ast.While) or _breaks(one)]
+
+
+def _breaks(loop: ast.For | ast.AsyncFor) -> bool:
+    """Whether a `break` ends it, rather than a loop in it."""
+    waiting: list[ast.AST] = list(loop.body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Break):
+            return True
+        if not isinstance(node, (*_LOOPS, *_FUNCTIONS, ast.ClassDef)):
+            waiting += ast.iter_child_nodes(node)
+    return False
+
+
 def _loop_at(texts: Sequence[str], line: int) -> ast.For | ast.AsyncFor | ast.While | None:
     nodes = ast.walk(parsed(texts) or ast.Module([], []))
     return next((node for node in nodes if isinstance(node, _LOOPS) and node.lineno == line), None)

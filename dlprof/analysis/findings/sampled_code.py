@@ -177,6 +177,12 @@ class SampledCode:
         hits = [row["hits"] for row in self._run.rows("lines") if (row["file"], row["line"]) == line]
         return bool(hits) and all(count is not None and count <= 1 for count in hits)
 
+    def hits(self, line: SourceLine) -> int | None:
+        """How often a line ran; None: it was not counted."""
+        rows = [row for row in self._run.rows("lines") if (row["file"], row["line"]) == line]
+        counts = [row["hits"] for row in rows if row["hits"] is not None]
+        return sum(counts) if counts else None
+
     def runs_once(self, line: SourceLine) -> bool:
         """Whether a line ran once by its count; where that is not known, whether no loop of the user's is around it.
 

@@ -74,3 +74,23 @@ def test_where_no_loop_begins_there_is_no_recurrence() -> None:
 def test_what_is_nested_too_deep_is_no_python_for_us() -> None:
     """A file of a stranger's run: the parser gives up, and no rule trips over it."""
     assert source_loops.parsed(["x = " + "(" * 5000 + "1" + ")" * 5000]) is None
+
+
+def test_loops_that_end_by_what_happens_in_them() -> None:
+    """`while`, and what breaks; not where a loop inside breaks, nor where a function does."""
+    texts = [
+        "for epoch in epochs:",
+        "    while not done:",
+        "        step()",
+        "    for t in range(9):",
+        "        if done:",
+        "            break",
+        "    for x in rows:",
+        "        for y in x:",
+        "            break",
+        "for z in rows:",
+        "    break",
+    ]
+
+    assert source_loops.open_ended(texts, 1) == [(2, 3), (4, 5), (8, 9)]
+    assert source_loops.open_ended(texts, 3) == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dlprof.analysis import source_loops
 from dlprof.analysis.findings import doing, file_work, growing_calls, growing_graph, growth, own_loop_python, queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Query, Sentence, SourceLine, Support
@@ -14,9 +15,12 @@ from dlprof.schema.vocabulary import Ground, Phase
 from dlprof.units import duration
 
 TITLE = Title("Steps of equal work took longer and longer", "steps that take longer each time")
+_OF_UNEQUAL = Title("Steps took longer and longer", "steps that take longer each time")
 _SHARE_OF_WORK = 0.10
 _BACKWARD = 0.5
 """Share of the samples in going back, from which on what grows is what gradients go through."""
+_TURNS = 2
+"""Of such a loop in a step, on average, at least."""
 _MOSTLY = 0.5
 """Share of the growth that callbacks have, from which on they are what grows."""
 _OF_CALLBACKS = (
@@ -26,6 +30,10 @@ _OF_CALLBACKS = (
 _OF_FILES = (
     "What is written at that line is more each time: append what is new to the file, rather than write all of it anew, "
     "or write it once, after the training."
+)
+_OF_TURNS = (
+    "Divide the time of a step by its turns: only where that grows, each step leaves something behind (lists, hooks, "
+    "buffers); else the turns are what to make cheaper."
 )
 _APPENDED = "open(path, 'a') in place of open(path, 'w'), and write only the rows that are new"
 _OF_SOME = (
@@ -53,9 +61,11 @@ def look(case: Case) -> Iterator[Claim]:
     back = case.code.share([Tree.FIT_STEPS], lambda sample: doing.goes_back(sample.frames, case.engine))
     line = _line(case, grown, path)
     written = line is not None and back <= _BACKWARD and file_work.writes(case, line)
+    turns = _turns(case, grown)
     yield Claim(
         Sentence(
-            f"{_grew(grown)}{', most of all in the backward pass' * (back > _BACKWARD)}{', in callbacks' * called}:"
+            f"{_grew(grown, turns)}{', most of all in the backward pass' * (back > _BACKWARD)}"
+            f"{', in callbacks' * called}:"
         ),
         case.takes(path, share=share),
         [_EVIDENCE, queries.python_stood(Phase.FIT_STEPS)],
@@ -65,9 +75,12 @@ def look(case: Case) -> Iterator[Claim]:
         if called
         else _OF_SOME
         if grown.period > 1
+        else _OF_TURNS
+        if turns
         else _advice(in_backward=back > _BACKWARD),
         line,
-        support=Support(Ground.REPEATED, seen=grown.count, agree=grown.rank),
+        title=_OF_UNEQUAL if turns else TITLE,
+        support=Support(Ground.REPEATED, seen=grown.count, agree=0.0 if turns else grown.rank),
         fix=_fix(case) if back > _BACKWARD else _APPENDED if written else None,
     )
 
@@ -81,11 +94,31 @@ def _line(case: Case, grown: Growth, path: TreePath) -> SourceLine | None:
     return of_some or case.code.hottest_line([path], lambda _sample: True)
 
 
-def _grew(grown: Growth) -> str:
-    which = "steps of equal work" if grown.period == 1 else f"steps, one in {grown.period},"
+def _turns(case: Case, grown: Growth) -> tuple[int, int] | None:
+    """A loop in the step that ends by what happens in it, as an episode does: its line, and turns of a step on average.
+
+    That it has more of them each time is more work. None: there is none, or it turns once.
+    """
+    place = case.training_line
+    if place is None:
+        return None
+    for line, first in source_loops.open_ended(case.code.lines(place[0]), place[1]):
+        hits = case.code.hits((place[0], first)) or 0
+        if hits >= _TURNS * grown.count:
+            return line, round(hits / grown.count)
+    return None
+
+
+def _grew(grown: Growth, turns: tuple[int, int] | None) -> str:
+    which = "steps" if turns else "steps of equal work" if grown.period == 1 else f"steps, one in {grown.period},"
+    more = (
+        f"; the loop at line {turns[0]} has about {turns[1]:,} turns in each: where they become more, so does the work"
+        if turns
+        else ""
+    )
     return (
         f"{grown.count:,} {which} grow from {duration(grown.first_ns)} to {duration(grown.last_ns)} "
-        "each (medians of the first and the last fifth)"
+        f"each (medians of the first and the last fifth){more}"
     )
 
 

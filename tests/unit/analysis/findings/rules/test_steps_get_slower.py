@@ -152,3 +152,22 @@ def test_a_file_that_is_written_anew_with_all_that_was_before_is_to_be_added_to(
 
     assert ("append what is new to the file" in finding.next_step) == is_file
     assert str(finding.fix).startswith("open(path, 'a') in place of open(path, 'w')") == is_file
+
+
+EPISODES = [
+    "for episode in range(100):",
+    "    while not done:",
+    "        state, done = env.step(act(state))",
+    "    learn()",
+]
+
+
+@pytest.mark.parametrize(("turns", "is_claimed"), [(1, True), (30, False)])
+def test_where_a_loop_in_the_step_may_have_more_turns_it_is_asked(tmp_path: Path, turns: int, is_claimed: bool) -> None:
+    """An episode that becomes longer is more work; of one turn each nothing is asked."""
+    line = {"file": "train.py", "function": "<module>", "first_line": 1, "line": 3, "hits": 100 * turns, "time_ns": 0}
+    tables = {**planted().tables, "spans": [{**runs.fit_span(), "line": 1}], "lines": [line]}
+    finding = pick(Planted(tables, source="\n".join(EPISODES)).diagnosis(tmp_path), "steps-get-slower")
+
+    assert (finding.confidence >= 0.5) is is_claimed
+    assert ("the loop at line 2 has about 30 turns in each" in finding.claim) is not is_claimed
