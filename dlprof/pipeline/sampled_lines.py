@@ -36,7 +36,7 @@ def add(run: Workspace, rate_hz: float | None, others: Container[int] = ()) -> N
     is_users, source = cache(lambda file: _is_users(run, file)), cache(run.source)
     found = SampledLines(_counting(run), is_users, source, rate_hz)
     below: dict[int, SampledLines] = {}
-    spans = run.tables.pieces("spans", ("kind", "name", "thread", "start_ns", "dur_ns"))
+    spans = run.tables.pieces("spans", ("kind", "name", "thread", "start_ns", "dur_ns", "detail"))
     for one in stood(run.tables.pieces("stacks"), frames, Building(spans), others):
         if one.pid is None:
             found.add(one)

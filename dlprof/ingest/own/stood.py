@@ -25,6 +25,8 @@ _BUILDING = frozenset(
     }
 )
 """Spans of Keras outside of its loops in which lines are not counted before Python 3.12."""
+_OPERATOR = '"operator": true'
+"""In the detail of what an engine made for a single operator: Keras is not building then, and lines are counted."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ class Building:
         found = (piece.filter(pc.is_in(piece["kind"].cast(pa.string()), kinds)) for piece in spans)
         rows = (row for piece in found for row in piece.to_pylist())
         # What a script marks is named by its kind alone: counting goes on there.
-        inside = (row for row in rows if row["name"] != row["kind"])
+        inside = (row for row in rows if row["name"] != row["kind"] and _OPERATOR not in (row["detail"] or ""))
         times = sorted((r["start_ns"], r["start_ns"] + r["dur_ns"]) for r in inside if r["thread"] == MAIN_THREAD)
         self._starts: list[int] = []
         self._ends: list[int] = []

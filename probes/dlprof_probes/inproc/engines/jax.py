@@ -17,6 +17,8 @@ from dlprof_probes.inproc.kernels.tracer import Tracer, quiet, xplanes
 
 _MOST_ARRAYS = 100000
 _MOST_PROGRAMS = 500
+_MOST_OPERATORS = 5000
+"""Compiled outside of training steps: each takes ten milliseconds and more, telling of it less than a tenth of one."""
 _ARGUMENTS_TOLD = 16
 _LEAVES_TOLD = 2
 _NAME_LENGTH = 80
@@ -150,6 +152,7 @@ class Jax(Engine):
         self._own_functions = set()  # names of functions that are not JAX's
         self._trained = set()  # names of functions that were compiled in a training of Keras
         self._traced = {}  # functions that were traced and are not yet compiled: name to what is told of them
+        self._operators = 0  # of JAX's own that were compiled outside of training steps
         self.by_hand = None
 
     def attachments(self):
@@ -259,31 +262,55 @@ class Jax(Engine):
     def _prepared(self, stage, duration, name):
         """A function was traced or lowered, which took `duration` seconds."""
         function, end = _plain(name), now()
-        if self._is_told(function):
-            recorder, begin = self.probe.recorder, end - int(duration * 1e9)
-            kind = wire.SpanKind.GRAPH_STAGE
-            span = recorder.complete(kind, "%s %s" % (stage, function), begin, end, _getframe())
+        is_operator = not self._is_told(function)
+        # Tracing an operator takes next to nothing, and stands inside of that of others.
+        if is_operator and (stage == "trace" or not self._has_room(function)):
+            return
+        recorder, begin = self.probe.recorder, end - int(duration * 1e9)
+        kind = wire.SpanKind.GRAPH_STAGE
+        span = recorder.complete(kind, "%s %s" % (stage, function), begin, end, _getframe())
+        if is_operator:
+            self._tell_operator(span, stage, function)
+        else:
             recorder.detail(span, {"graph": {"stage": stage, "function": function}})
 
     def _compiled(self, duration, name):
         """A compilation is over that took `duration` seconds."""
-        probe = self.probe
+        probe, function = self.probe, _plain(name)
         probe.loops.compiles[0] += 1
         probe.loops.compiled_at = end = now()
-        if not self._is_told(_plain(name)):
-            return  # each operator is compiled for itself
+        is_operator = not self._is_told(function)
+        if is_operator and not self._has_room(function):
+            return
         text = "compile %s" % name if name else "compile"
         kind = wire.SpanKind.GRAPH_COMPILE
         span = probe.recorder.complete(kind, text, end - int(duration * 1e9), end, _getframe())
-        function = _plain(name)
+        known = self._traced.pop(function, None)
+        if is_operator:
+            # Not what was traced: an operator for another shape is no function that was compiled again.
+            self._operators += 1
+            self._tell_operator(span, "compile", function)
+            return
         if any(one == wire.SpanKind.FIT for _, one in probe.recorder.stack()):
             self._trained.add(function)
         facts = {"graph": {"stage": "compile", "function": function}} if function else {}
-        known = self._traced.pop(function, None)
         if known:
             facts["compiled"] = known
         if facts:
             probe.recorder.detail(span, facts)
+
+    def _has_room(self, function):
+        """Whether an operator that is compiled outside of training steps is still told."""
+        if self._operators >= _MOST_OPERATORS:
+            text = "More than %d of JAX's operators were compiled outside of training steps: the others are not told."
+            self.probe.recorder.note_once("operators-left-out", text % _MOST_OPERATORS, "info")
+            return False
+        return bool(function)
+
+    def _tell_operator(self, span, stage, function):
+        """Say of a span that it made one of JAX's own operators, outside of training steps."""
+        facts = {"graph": {"stage": stage, "function": function, "operator": True}}
+        self.probe.recorder.known_detail(span, (self.name, stage, function), lambda: facts)
 
     def allocated(self, module):
         """What arrays that are alive hold; on devices that count, such as GPUs, their allocators' peak."""

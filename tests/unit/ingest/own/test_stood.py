@@ -29,6 +29,14 @@ def test_keras_builds_in_the_spans_of_the_main_thread_that_no_script_marked() ->
     assert Building(()).at(S) is False
 
 
+def test_lines_are_counted_while_an_engine_compiles_a_single_operator() -> None:
+    """What the script wrote itself calls it: no function of Keras is around it."""
+    detail = '{"graph": {"stage": "compile", "function": "add", "operator": true}}'
+    compiled = span("graph_compile", 1, 2, name="compile jit(add)", thread="MainThread", detail=detail)
+
+    assert Building([table("spans", [compiled])]).at(int(1.5 * S)) is False
+
+
 def test_equal_stacks_of_a_thread_are_added_up() -> None:
     """Those of the main thread apart from those of others, and those inside building from those outside."""
     rows = [("MainThread", 1), ("MainThread", 2), ("loader", 3), ("MainThread", 11)]

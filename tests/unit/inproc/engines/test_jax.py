@@ -18,16 +18,79 @@ UNTRAINED: Any = SimpleNamespace(_trained=set())
 """Nothing was compiled in a training."""
 
 
-def test_operators_of_the_script_itself_are_counted_and_no_spans(probed: Callable[..., Any]) -> None:
-    """Outside of loops each of them is compiled for itself."""
+def operator(value: Any) -> Any:
+    """What JAX compiles by itself."""
+    return value
+
+
+operator.__module__ = "jax.numpy"
+
+
+def test_operators_that_are_compiled_outside_of_loops_are_told_as_such(probed: Callable[..., Any]) -> None:
+    """Each is compiled for itself; tracing one takes next to nothing, and is not told."""
     setup = probed("jax")
     import jax
 
-    def operator(value: Any) -> Any:
-        return value
-
-    operator.__module__ = "jax.numpy"
     jax.jit(operator)(np.ones(2))
+
+    told = {"function": "operator", "operator": True}
+    assert setup.probe.loops.compiles == [1]
+    assert [(span.kind, span.name, span.detail) for span in setup.stream().spans.values()] == [
+        ("graph_stage", "lower operator", {"graph": {"stage": "lower", **told}}),
+        ("graph_compile", "compile jit(operator)", {"graph": {"stage": "compile", **told}}),
+    ]
+
+
+def test_an_operator_for_another_shape_was_not_compiled_again(probed: Callable[..., Any]) -> None:
+    """It is no function of the script's that was traced for other arguments."""
+    setup = probed("jax")
+    import jax
+
+    compiled = jax.jit(operator)
+    compiled(np.ones(2))
+    compiled(np.ones(3))
+
+    spans = [span for span in setup.stream().spans.values() if span.kind == "graph_compile"]
+    assert ["compiled" in span.detail for span in spans] == [False, False]
+
+
+def test_operators_that_are_compiled_in_a_loop_are_told_as_functions(probed: Callable[..., Any]) -> None:
+    """With what they were traced for: there the step waits for them."""
+    setup = probed("jax")
+    import jax
+
+    loop = setup.open()
+    jax.jit(operator)(np.ones(2))
+    setup.close(loop)
+
+    spans = [span for span in setup.stream().spans.values() if span.kind == "graph_compile"]
+    assert [span.detail["graph"] for span in spans] == [{"stage": "compile", "function": "operator"}]
+    assert spans[0].detail["compiled"]["again"] is False
+
+
+def test_operators_beyond_a_bound_are_counted_and_no_spans(
+    probed: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A note says so, once."""
+    monkeypatch.setattr("dlprof_probes.inproc.engines.jax._MOST_OPERATORS", 2)
+    setup = probed("jax")
+    import jax
+
+    for length in range(1, 6):
+        jax.jit(operator)(np.ones(length))
+
+    assert setup.probe.loops.compiles == [5]
+    stream = setup.stream()
+    assert [span.kind for span in stream.spans.values()] == ["graph_stage", "graph_compile"] * 2
+    assert [note.slug for note in stream.notes] == ["operators-left-out"]
+
+
+def test_a_compilation_without_a_name_outside_of_loops_is_counted_and_no_span(probed: Callable[..., Any]) -> None:
+    """Whose it is cannot be told."""
+    setup = probed("jax")
+    import jax
+
+    jax.monitoring.tell("/jax/core/compile/backend_compile_duration", 0.5)
 
     assert setup.probe.loops.compiles == [1]
     assert list(setup.stream().spans.values()) == []
