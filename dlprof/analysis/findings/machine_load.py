@@ -105,6 +105,14 @@ class MachineLoad:
             self._tree_pct(),
         )
 
+    @property
+    def with_a_core(self) -> float:
+        """Share of the runnable time that threads had a core while it trained; all of it where that was not sampled."""
+        try:
+            return 1 - self.scheduling.waiting
+        except Abstain:
+            return 1.0
+
     def process_samples(self, column: str, *more: str, around_ns: int = AROUND_NS) -> pa.Table:
         """Samples of the traced process, without its children, around the training, where a column was measured.
 

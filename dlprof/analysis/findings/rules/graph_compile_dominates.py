@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from dlprof.analysis import source_loops
-from dlprof.analysis.findings import autograph_loops, queries
+from dlprof.analysis.findings import autograph_loops, queries, single_operators
+from dlprof.analysis.findings.calls import Call
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Abstain, Claim, Sentence, SourceLine, Support
+from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine, Support
 from dlprof.analysis.findings.rules import retracing
 from dlprof.analysis.findings.title import Title
-from dlprof.schema.tree_paths import Tree
+from dlprof.schema.tree_paths import Tree, TreePath
 from dlprof.schema.vocabulary import Ground, SpanKind
 
 TITLE = Title("Building and compiling graphs took long", "building and compiling graphs")
@@ -46,20 +47,23 @@ _BESIDE = (
 
 
 def look(case: Case) -> Iterator[Claim]:
-    """First calls of step functions, tracing, binding and explicit compilation."""
-    total = sum(case.own(path) for path in _BUILDING) - _again(case)
-    work = total + sum(case.own(path) for path in _BESIDE)
+    """First calls of step functions, tracing, binding and explicit compilation; operators that are compiled alone."""
+    yield from single_operators.claims(case)
+    alone = {} if case.pair else single_operators.times(case)
+    total = max(0, sum(_of_graphs(case, path, alone) for path in _BUILDING) - _again(case))
+    work = total + sum(alone.values()) + sum(case.own(path) for path in _BESIDE)
     least_ns = _LEAST_NS * retracing.models(case)
-    if not case.pair and (total < _SHARE_OF_WORK * work or total * _with_a_core(case) < least_ns):
+    if not case.pair and (total < _SHARE_OF_WORK * work or total * case.machine.with_a_core < least_ns):
         return
     if case.pair and sum(case.time(path) for path in _BUILDING) < _SHARE_OF_GAP * case.whole_ns:
         return
-    calls = _lines(case)
-    called = max(calls, key=lambda line: calls[line], default=None)
-    loop = _traced_loop(case, calls)
+    every = case.calls.of(SpanKind.GRAPH_COMPILE)
+    calls, of_graphs = _lines(every), _lines(call for call in every if not single_operators.is_one(call))
+    called = max(of_graphs, key=lambda line: of_graphs[line], default=None)
+    loop = _traced_loop(case, calls, alone)
     yield Claim(
         Sentence(f"Building and compiling graphs takes {100 * total / max(1, work):.0f} % of the work:"),
-        case.takes(*_BUILDING, Tree.FIT_STEPS_EDGES),
+        {leaf: max(0, ns - alone.get(leaf, 0)) for leaf, ns in case.takes(*_BUILDING, Tree.FIT_STEPS_EDGES).items()},
         [queries.spans(SpanKind.GRAPH_COMPILE, SpanKind.BUILD, SpanKind.CONSTRUCT, SpanKind.COMPILE)],
         _NEXT if loop is None else _ROLLED,
         loop or called or case.training_line,
@@ -68,29 +72,28 @@ def look(case: Case) -> Iterator[Claim]:
     )
 
 
-def _with_a_core(case: Case) -> float:
-    """Share of the time that threads had a core: where others had it, compiling was not that long."""
-    try:
-        return 1 - case.machine.scheduling.waiting
-    except Abstain:
-        return 1.0
-
-
-def _lines(case: Case) -> dict[SourceLine, int]:
-    """For how long the calls of each line compiled (ns)."""
+def _lines(calls: Iterable[Call]) -> dict[SourceLine, int]:
+    """For how long calls of each line compiled (ns)."""
     times: dict[SourceLine, int] = {}
-    for call in case.calls.of(SpanKind.GRAPH_COMPILE):
+    for call in calls:
         if call.line is not None:
             times[call.line] = times.get(call.line, 0) + call.dur_ns
     return times
 
 
-def _traced_loop(case: Case, calls: Collection[SourceLine]) -> SourceLine | None:
-    """The loop in whose turns the script stood most while graphs were built, below the lines that called them."""
+def _traced_loop(case: Case, calls: Collection[SourceLine], alone: Mapping[TreePath, int]) -> SourceLine | None:
+    """The loop in whose turns the script stood most while graphs were built, below the lines that called them.
+
+    Args:
+        case: The run.
+        calls: Lines that called for graphs.
+        alone: Time of operators that were compiled alone, by leaf (ns): nothing is traced in these.
+    """
+    phases = [path for path in _BUILDING if _of_graphs(case, path, alone) >= _LEAST_SEEN_NS]
     stood: dict[SourceLine, int] = {}
     loops: dict[str, dict[int, int]] = {}
     for sample in case.code.samples:
-        if not sample.main or not any(path.holds(sample.phase) for path in _BUILDING):
+        if not sample.main or not any(path.holds(sample.phase) for path in phases):
             continue
         rewritten = autograph_loops.of_frames(case, sample.frames)
         if rewritten is not None:
@@ -109,6 +112,11 @@ def _traced_loop(case: Case, calls: Collection[SourceLine]) -> SourceLine | None
                 break
     longest = max(stood, key=lambda one: stood[one], default=None)
     return longest if longest is not None and stood[longest] >= _LEAST_SEEN_NS else None
+
+
+def _of_graphs(case: Case, path: TreePath, alone: Mapping[TreePath, int]) -> int:
+    """Time below a path without that of operators that were compiled alone (ns)."""
+    return case.own(path) - sum(ns for leaf, ns in alone.items() if path.holds(leaf))
 
 
 def _again(case: Case) -> int:

@@ -125,3 +125,29 @@ def test_a_loop_that_was_hardly_seen_is_not_blamed(tmp_path: Path) -> None:
 def test_a_loop_that_calls_what_is_compiled_is_not_traced_itself(tmp_path: Path) -> None:
     """False before: the loop of epochs, in which a second function is called and compiled."""
     assert tracing(tmp_path, 0.3, turn_compiles=True).line == 8
+
+
+def test_nothing_is_traced_while_operators_are_compiled_one_by_one(tmp_path: Path) -> None:
+    """False before: one late sample of 0.3 s in a loop of epochs, while its evaluation compiled operators."""
+    detail = '{"graph": {"stage": "compile", "function": "add", "operator": true}}'
+    compiling = runs.span("graph_compile", 2, 6, span_id=7, line=8)
+    alone = runs.span("graph_compile", 6, 6.3, span_id=8, line=9, detail=detail)
+    call, turn = ("<module>", "train.py", 8), ("rollout", "train.py", 3)
+    tables = quiet(
+        phases=parts(compile=0.3, fit_graph_compile=4, fit_steps=1.7, teardown=2),
+        steps=runs.steps(85, start_s=6.3),
+        spans=[runs.fit_span(), compiling, alone],
+        phase_intervals=runs.intervals(
+            ("import", 0, 2),
+            ("fit.graph_compile", 2, 6),
+            ("compile", 6, 6.3),
+            ("fit.steps", 6.3, 8),
+            ("teardown", 8, 10),
+        ),
+        lines=[{"file": "train.py", "function": "<module>", "first_line": 1, "line": 8, "hits": 1, "time_ns": 1}],
+        **sampled((2, 6, [call]), (6, 6.3, [turn])),
+    )
+    run = runs.trained(tmp_path / "r", **tables)
+    keep_source(run, SCRIPT)
+
+    assert pick(diagnose(run), "graph-compile-dominates").line == 8
