@@ -233,7 +233,8 @@ def _operator(instruction: Instruction) -> str:
     # A product stays one when XLA has folded a transpose into it, whose name it may bear then.
     opcode = product(instruction)
     if opcode is not None:
-        return _PRODUCTS[opcode]
+        groups = max([instruction.groups, *(one.groups for one in instruction.inside)])
+        return f"{_PRODUCTS[opcode]} ({groups} groups)" if groups > 1 else _PRODUCTS[opcode]
     whole = next((name for part, name in _WHOLE.items() if part in instruction.op_name), None)
     if whole is not None:
         return whole

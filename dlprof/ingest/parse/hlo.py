@@ -39,6 +39,7 @@ class Fused(NamedTuple):
     op_name: str
     opcode: str
     frame: Frame | None = None
+    groups: int = 1
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,7 @@ class Instruction:
         operands: Numbers of the instructions whose results it takes.
         number: Its number in its computation.
         computation: Number of the computation that it stands in.
+        groups: Into how many groups a convolution takes its channels, or its batch, apart.
     """
 
     name: str
@@ -64,6 +66,7 @@ class Instruction:
     operands: tuple[int, ...]
     number: int
     computation: int = 0
+    groups: int = 1
 
 
 Program = dict[str, Instruction]
@@ -73,6 +76,7 @@ _MODULE = 1
 _MODULE_NAME, _MODULE_COMPUTATIONS, _MODULE_FRAMES = 1, 3, 17
 _COMPUTATION_INSTRUCTIONS, _COMPUTATION_NUMBER = 2, 5
 _NAME, _OPCODE, _METADATA, _NUMBER, _OPERANDS, _CALLED = 1, 2, 7, 35, 36, 38
+_FEATURE_GROUPS, _BATCH_GROUPS = 50, 61
 _OP_NAME, _SOURCE_FILE, _SOURCE_LINE, _FRAME = 2, 3, 4, 15
 # StackFrameIndexProto, and its FileLocation and StackFrame. All of them are numbered from 1 on.
 _FILE_NAMES, _LOCATIONS, _FRAMES = 1, 3, 4
@@ -97,6 +101,7 @@ class _Row:
     called: list[int] = field(default_factory=list)
     operands: list[int] = field(default_factory=list)
     number: int = -1
+    groups: int = 1
 
 
 @dataclass
@@ -169,7 +174,8 @@ def _pair(data: bytes, span: Span, first: int, second: int) -> tuple[int, int]:
 
 def _program(computations: Sequence[_Computation], frames: _Frames) -> Program:
     bodies = {
-        body.number: tuple(Fused(row.op_name, row.opcode, frames.of(row)) for row in body.rows) for body in computations
+        body.number: tuple(Fused(row.op_name, row.opcode, frames.of(row), row.groups) for row in body.rows)
+        for body in computations
     }
     for row in (row for body in computations for row in body.rows):
         # A body may be called from many places: what is fused into each is held once for each.
@@ -184,6 +190,7 @@ def _program(computations: Sequence[_Computation], frames: _Frames) -> Program:
             operands=tuple(row.operands),
             number=row.number,
             computation=computation.number,
+            groups=row.groups,
         )
         for computation in computations
         for row in computation.rows
@@ -212,6 +219,8 @@ def _instruction(data: bytes, span: Span) -> _Row:
             _read_metadata(row, data, value)
         elif number == _NUMBER and isinstance(value, int):
             row.number = value
+        elif number in (_FEATURE_GROUPS, _BATCH_GROUPS) and isinstance(value, int):
+            row.groups = max(row.groups, value)
         elif number == _OPERANDS:
             row.operands.extend(_numbers(data, value))
         elif number == _CALLED:

@@ -7,7 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dlprof.analysis import loops
-from dlprof.analysis.findings import contractions, full_derivatives, gathered_gradients, queries, slice_gradients
+from dlprof.analysis.findings import (
+    contractions,
+    full_derivatives,
+    gathered_gradients,
+    grouped_convolutions,
+    queries,
+    slice_gradients,
+)
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Sentence, SourceLine, Support
 from dlprof.analysis.findings.title import Title
@@ -122,6 +129,7 @@ def look(case: Case) -> Iterator[Claim]:
         raise Abstain("of two runs operators are compared layer by layer")
     yield from slice_gradients.claims(case)
     yield from gathered_gradients.claims(case)
+    yield from grouped_convolutions.claims(case)
     yield from contractions.claims(case)
     yield from full_derivatives.claims(case)
     for kind in _KINDS:

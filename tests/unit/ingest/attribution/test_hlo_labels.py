@@ -178,3 +178,14 @@ def test_a_number_that_is_no_line_is_passed_over(line: int) -> None:
     odd = Frame("/project/net.py", line, SCRIPT)
 
     assert line_of(Instruction("add.1", "add", "", odd, (), (), 1)) == ("train.py", 90)
+
+
+def test_a_convolution_says_of_how_many_groups_it_is() -> None:
+    """Also one that was put into a computation of its own."""
+    one = Instruction("call.1", "call", "jit(f)/vmap(jvp())/conv", None, (Fused("", "convolution", None, 5),), (), 1)
+    plain = instruction("convolution.2", "convolution", "jit(f)/conv", 2, ())
+
+    assert [label[2] for label in labelled(ran(one, plain), Model([]))] == [
+        "conv_general_dilated (5 groups)",
+        "conv_general_dilated",
+    ]

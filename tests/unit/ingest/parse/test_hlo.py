@@ -55,7 +55,9 @@ def test_instructions_are_read_with_what_was_fused_into_them() -> None:
     name, program = hlo.read(PROGRAM)
 
     assert (name, sorted(program)) == ("jit_f", ["dot.1", "fusion.2"])
-    assert program["fusion.2"].inside == (("jit(f)/dense_1/dot_general", "dot", program["fusion.2"].inside[0].frame),)
+    assert program["fusion.2"].inside == (
+        ("jit(f)/dense_1/dot_general", "dot", program["fusion.2"].inside[0].frame, 1),
+    )
     assert (program["fusion.2"].operands, program["fusion.2"].number, program["fusion.2"].computation) == (
         (11, 300),
         12,
@@ -79,6 +81,18 @@ def framed(*frames: bytes, of: int) -> hlo.Program:
         2, field(1, b"dot.1") + field(2, b"dot") + field(7, field(2, b"jit(f)/dot_general") + field(15, of))
     )
     return hlo.read(field(1, field(1, b"jit_f") + field(3, product + field(5, 7)) + field(17, index)))[1]
+
+
+@pytest.mark.parametrize("number", [50, 61])
+def test_groups_of_a_convolution_are_read(number: int) -> None:
+    """Of its channels, or of its batch."""
+    made = instruction(b"convolution.1", b"convolution", 1)
+    body = made[2:] + field(number, 5)  # a message without its head
+    assert len(made[2:]) < 128
+
+    _, program = hlo.read(field(1, field(1, b"f") + field(3, field(2, body) + field(5, 7))))
+
+    assert program["convolution.1"].groups == 5
 
 
 def test_an_instruction_has_the_lines_that_made_it_from_the_inside() -> None:
