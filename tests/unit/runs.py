@@ -169,7 +169,7 @@ def window(
             {
                 "op_id": number,
                 "kind": one.get("kind", "operator"),
-                "name": one["op"],
+                "name": one.get("name", one["op"]),
                 **{n: one.get(n) for n in ("op", "category", "layer", "direction", "file", "line")},
             }
         )

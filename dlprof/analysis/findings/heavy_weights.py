@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from dlprof.analysis.findings.case import Case
@@ -100,18 +100,18 @@ def class_of(case: Case, layer: str | None) -> str | None:
 
 def updates(case: Case) -> dict[TreePath, int]:
     """Kernels that run once a step whatever the batch is: those that update weights, by leaf (ns)."""
-    return _by_leaf(case, [kernel for kernel in case.tree.layers if is_update(kernel)])
+    return by_leaf(case, [kernel for kernel in case.tree.layers if is_update(kernel)])
 
 
 def of_layer(case: Case, layer: str | None, *directions: Direction) -> dict[TreePath, int]:
     """Kernels of a layer, by leaf (ns)."""
     mine = (kernel for kernel in case.tree.layers if layer is not None and kernel.layer == layer)
-    return _by_leaf(case, [one for one in mine if one.direction in directions and not is_update(one)])
+    return by_leaf(case, [one for one in mine if one.direction in directions and not is_update(one)])
 
 
 def of_operators(case: Case, names: Collection[str]) -> dict[TreePath, int]:
     """Kernels of operators of these names, by leaf (ns)."""
-    return _by_leaf(case, [one for one in case.tree.layers if one.op in names])
+    return by_leaf(case, [one for one in case.tree.layers if one.op in names])
 
 
 def is_update(kernel: LayerTime) -> bool:
@@ -119,7 +119,8 @@ def is_update(kernel: LayerTime) -> bool:
     return kernel.direction == Direction.UPDATE or kernel.category == Category.OPTIMISER
 
 
-def _by_leaf(case: Case, kernels: list[LayerTime]) -> dict[TreePath, int]:
+def by_leaf(case: Case, kernels: Iterable[LayerTime]) -> dict[TreePath, int]:
+    """Times of kernels by leaf (ns)."""
     times: dict[TreePath, int] = {}
     for kernel in kernels:
         leaf = case.tree.kernels_leaf(kernel.category)

@@ -13,8 +13,8 @@ from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
 from dlprof.schema.vocabulary import Basis, Direction, Ground
 
-_TITLE = Title("A one-hot array was multiplied, where rows could be looked up", "multiplying a one-hot array")
-_MAKES = re.compile(r"one_?hot", re.IGNORECASE)
+TITLE = Title("A one-hot array was multiplied, where rows could be looked up", "multiplying a one-hot array")
+MAKES = re.compile(r"one_?hot", re.IGNORECASE)
 """Operators that make such an array."""
 _SHARE_OF_WORK = 0.10
 _MATRIX = 2
@@ -25,7 +25,7 @@ def claims(case: Case) -> Iterator[Claim]:
     """One, for the layer whose product takes most: its kernels, and those that make the array."""
     if case.tree.unsplit is not None:
         return
-    makers = {row.layer for row in case.kernels.operators.rows if row.layer and _MAKES.search(row.op or "")}
+    makers = {row.layer for row in case.kernels.operators.rows if row.layer and MAKES.search(row.op or "")}
     lengths = {_last(row["output"]) for row in case.run.rows("layers") if row["layer"] in makers} - {None}
     lengths |= set(case.training.one_hot if case.training else ())
     making = [heavy_weights.of_layer(case, layer, Direction.FORWARD) for layer in sorted(makers)]
@@ -48,7 +48,7 @@ def claims(case: Case) -> Iterator[Claim]:
         [queries.LAYERS, queries.operators(by="layer, op")],
         f"Give the numbers themselves to an Embedding layer of the same weights ({text}): it looks the rows up.",
         case.code.line_like(r"(?i)one_?hot\(|to_categorical\(|LabelBinarizer|np\.eye\("),
-        title=_TITLE,
+        title=TITLE,
         basis=Basis.ESTIMATED,
         support=Support(Ground.STATED, seen=case.kernels.seen_steps),
         fix=f"layers.Embedding({shape[0]}, {shape[1]}) in place of one_hot and the product"

@@ -12,6 +12,7 @@ from dlprof.analysis.findings import (
     full_derivatives,
     gathered_gradients,
     grouped_convolutions,
+    one_hot_products,
     queries,
     slice_gradients,
 )
@@ -25,6 +26,7 @@ from dlprof.schema.vocabulary import Basis, Category, Ground
 TITLE = Title("An operator that is seldom needed took long", "an operator that is seldom needed in each step")
 _SHARE = 0.20
 """Share of the steps from which on it is a cause."""
+_ONE_HOT = "one-hot arrays"
 _ADVICE = {
     "decompositions": (
         "A whole decomposition is seldom needed in each step: the largest singular value by a power iteration that "
@@ -34,7 +36,7 @@ _ADVICE = {
         "Rows are drawn without sorting all of them (random numbers of rows, or NumPy on the host), an order is made "
         "once an epoch, and the largest few need no whole order."
     ),
-    "one-hot arrays": (
+    _ONE_HOT: (
         "Take rows by their numbers, which makes no array of as many columns as there are numbers: table[numbers], an "
         "Embedding layer, or take_along_axis for the value of the right class in a loss."
     ),
@@ -94,7 +96,7 @@ _KINDS = (
         r"sort\(|top_?k\(|permutation\(|randperm\(|shuffle\(|choice\(|unique\(",
     ),
     _Kind(
-        "one-hot arrays",
+        _ONE_HOT,
         Title("One-hot arrays were made in the steps", "making one-hot arrays"),
         re.compile(r"one_?hot", re.IGNORECASE),
         0.9,
@@ -132,7 +134,11 @@ def look(case: Case) -> Iterator[Claim]:
     yield from grouped_convolutions.claims(case)
     yield from contractions.claims(case)
     yield from full_derivatives.claims(case)
+    multiplied = list(one_hot_products.claims(case))
+    yield from multiplied
     for kind in _KINDS:
+        if multiplied and kind.name == _ONE_HOT:
+            continue
         found = [one for one in case.tree.layers if _is_of(kind, one)] if _may_be(kind, case) else []
         total = sum(kernel.ns for kernel in found)
         if total and total >= _SHARE * max(1, case.own(Tree.FIT_STEPS)):
@@ -172,6 +178,14 @@ def _line(case: Case, kind: _Kind) -> SourceLine | None:
     return case.code.written(kind.written) or hottest
 
 
+def _besides(case: Case) -> str:
+    """The end of a sentence on one-hot arrays: that products with them come on top, where it is not told what of."""
+    lines = sorted({str(line) for _, line in one_hot_products.written(case)}, key=int)
+    if not lines:
+        return "."
+    return f"; the product with it in line {' and '.join(lines)} comes on top, and it is not told which kernels it is."
+
+
 def _claim(case: Case, kind: _Kind, found: list[LayerTime]) -> Claim:
     takes: dict[TreePath, int] = {}
     for kernel in found:
@@ -180,7 +194,10 @@ def _claim(case: Case, kind: _Kind, found: list[LayerTime]) -> Claim:
     worst = max(found, key=lambda kernel: kernel.ns)
     share = sum(kernel.ns for kernel in found) / max(1, case.own(Tree.FIT_STEPS))
     return Claim(
-        Sentence(f"{kind.called or f'{worst.op} and its kin'} have {100 * share:.0f} % of the steps:"),
+        Sentence(
+            f"{kind.called or f'{worst.op} and its kin'} have {100 * share:.0f} % of the steps:",
+            _besides(case) if kind.name == _ONE_HOT else ".",
+        ),
         takes,
         [queries.operators()],
         _ADVICE[kind.name],

@@ -6,7 +6,14 @@ from collections.abc import Iterator, Mapping
 
 import pyarrow.compute as pc
 
-from dlprof.analysis.findings import dense_rows, flattened_maps, heavy_weights, new_pages, one_hot_targets
+from dlprof.analysis.findings import (
+    dense_rows,
+    flattened_maps,
+    heavy_weights,
+    new_pages,
+    one_hot_products,
+    one_hot_targets,
+)
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Query, Remedy, Sentence, Support
 from dlprof.analysis.findings.new_pages import NewPages
@@ -121,9 +128,12 @@ def _kept(case: Case) -> str | None:
 
 
 def _explained(case: Case, pages: NewPages) -> float:
-    """The share of new pages that another rule has the cause of: arrays as large as the weights of one layer."""
+    """The share of new pages that another rule has the cause of: one-hot arrays, or such as large as one layer's."""
     if not pages.waited_ns or case.steps is None or case.tree.unsplit is not None:
         return 0.0
+    one_hot = one_hot_products.of_case(case)
+    if one_hot is not None:
+        return new_pages.share_of_kernels(case, one_hot.kernels)
     weights = heavy_weights.largest(case)
     if weights is None:
         kernels = dense_rows.by_conversions(case)
