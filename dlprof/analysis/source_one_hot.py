@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dlprof.analysis.source_calls import Function, called
@@ -16,6 +16,7 @@ from dlprof.analysis.source_loops import parsed, statements
 
 _MAKES = re.compile(r"_?one_?hot", re.IGNORECASE)
 PRODUCTS = ("addmm", "bmm", "dot", "einsum", "linear", "matmul", "mm", "tensordot")
+_LAYERS = frozenset({"Dense", "Linear"})
 _CONVERTS = frozenset(
     {
         "array", "asarray", "as_in_context", "astype", "cast", "contiguous", "convert_to_tensor", "cuda", "double",
@@ -31,7 +32,7 @@ class Product:
 
     Attributes:
         line: Where it begins.
-        name: The function that is called; `matmul` for `@`.
+        name: The function or layer that is called; `matmul` for `@`.
         made: The line that makes a one-hot array which it multiplies; None: of none it is known.
     """
 
@@ -43,16 +44,25 @@ class Product:
 def products(texts: Sequence[str]) -> Iterator[Product]:
     """All of a file, in no order; none of a text that is no Python."""
     tree = parsed(texts) or ast.Module([], [])
+    names = PRODUCTS + tuple(_layers(tree))
     for node in ast.walk(tree):
         if isinstance(node, Function | ast.Module):
-            yield from _of_body(node.body)
+            yield from _of_body(node.body, names)
 
 
-def _of_body(body: Iterable[ast.stmt]) -> Iterator[Product]:
+def _layers(tree: ast.Module) -> Iterator[str]:
+    """What a file calls layers that multiply what they are given: `self.project = nn.Linear(8000, 64)`."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Assign([ast.Name(name) | ast.Attribute(attr=name)], ast.Call() as call) if called(call) in _LAYERS:
+                yield name
+
+
+def _of_body(body: Iterable[ast.stmt], names: Collection[str]) -> Iterator[Product]:
     made: dict[str, int] = {}
     for statement in statements(body):
         for node in ast.walk(statement):
-            name, operands = _multiplied(node)
+            name, operands = _multiplied(node, names)
             if name and isinstance(node, ast.expr):
                 lines = (line for one in operands if (line := _made(one, made)) is not None)
                 yield Product(node.lineno, name, next(lines, None))
@@ -70,12 +80,12 @@ def _keep(statement: ast.stmt, made: dict[str, int]) -> None:
                 made[node.id] = line
 
 
-def _multiplied(node: ast.AST) -> tuple[str | None, list[ast.expr]]:
-    """What a product is called, and what it multiplies; None: it is none."""
+def _multiplied(node: ast.AST, names: Collection[str]) -> tuple[str | None, list[ast.expr]]:
+    """What a product is called, by these names of functions and layers, and what it multiplies; None: it is none."""
     match node:
         case ast.BinOp(left, ast.MatMult(), right):
             return "matmul", [left, right]
-        case ast.Call(function, arguments) if called(node) in PRODUCTS:
+        case ast.Call(function, arguments) if called(node) in names:
             itself = [function.value] if isinstance(function, ast.Attribute) else []
             return called(node), [*itself, *arguments]
     return None, []

@@ -1,7 +1,7 @@
 """One-hot arrays that code of the script's own multiplies, where no layers are known.
 
 The source says which lines make and multiply one; which kernels these are is told by the lines or the names that the
-engine gives its kernels, or by the stacks, where the engine works while Python waits in the line.
+engine gives its kernels, by the stacks, where the engine works while Python waits in the line, or by the layer.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dlprof.analysis.findings import heavy_weights, new_pages, one_hot, queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine, Support
 from dlprof.analysis.findings.heavy_weights import by_leaf
+from dlprof.analysis.layer_times import LayerTime
 from dlprof.analysis.samples import Sample
 from dlprof.schema.tree_paths import Tree, TreePath
 from dlprof.schema.vocabulary import Basis, Category, Direction, EventKind, Ground, StepPart
@@ -74,8 +75,8 @@ def claims(case: Case) -> Iterator[Claim]:
     anew = ", in memory that is new each time," if pages else ""
     yield Claim(
         Sentence(
-            f"The one-hot array made in line {found.made[1]} is multiplied in line {found.multiplied[1]}, which only "
-            f"picks rows; to make it{anew} and to multiply it, on the way back too, takes"
+            f"The one-hot array made in line {found.made[1]} is multiplied {_where(found)}, which only picks rows; to "
+            f"make it{anew} and to multiply it, on the way back too, takes"
         ),
         new_pages.beside_kernels(case, Tree.FIT_STEPS, heavy_weights.scaled(dict(found.kernels), _SAVES), pages),
         [queries.operators(), *([new_pages.SAMPLES] if pages else [])],
@@ -89,6 +90,10 @@ def claims(case: Case) -> Iterator[Claim]:
     )
 
 
+def _where(found: OneHotProduct) -> str:
+    return "there" if found.multiplied == found.made else f"in line {found.multiplied[1]}"
+
+
 def of_case(case: Case) -> OneHotProduct | None:
     """The product, where it is told what it takes, and that is much; None: it is not."""
     if case.pair or not case.tree.layers or case.run.rows("layers"):
@@ -96,7 +101,7 @@ def of_case(case: Case) -> OneHotProduct | None:
     found = written(case)
     if not found:
         return None
-    told = _by_kernels(case, found) or _by_samples(case, found)
+    told = _by_kernels(case, found) or _by_samples(case, found) or _by_layer(case)
     if told is None or sum(told[0].values()) < _SHARE * max(1, case.own(Tree.FIT_STEPS)):
         return None
     longest = max(found, key=case.code.stood_ns)
@@ -116,9 +121,7 @@ def written(case: Case) -> Mapping[SourceLine, Written]:
 
 
 def _by_kernels(case: Case, found: Mapping[SourceLine, Written]) -> _Told | None:
-    """What kernels of products and those that make the arrays take (ns); None: the trace does not tell which."""
-    making = [one for one in case.tree.layers if one_hot.MAKES.search(one.op or "")]
-    products = [one for one in case.tree.layers if one.category == Category.MATMUL]
+    """What kernels of products and those that make the arrays take (ns); None: no line or name tells which."""
     if case.kernels.by_line:
         at_lines = case.kernels.line_times(lambda row: row["category"] == Category.MATMUL)
         chosen = sum(ns for line, ns in at_lines.items() if line in found)
@@ -127,10 +130,32 @@ def _by_kernels(case: Case, found: Mapping[SourceLine, Written]) -> _Told | None
         rows = kernels.summarise(case.run, "kernel", kinds=_WORKING).rows
         chosen = sum(row.self_ns for row in rows if row.category == Category.MATMUL and _scope(row) in names)
     whole = sum(row.total_ns for row in case.kernels.by_layer.rows if row.category == Category.MATMUL)
+    making = _making(case)
     if not making or not chosen:
         return None
-    multiplying = heavy_weights.scaled(by_leaf(case, products), min(1.0, chosen / max(1, whole)))
+    multiplying = heavy_weights.scaled(by_leaf(case, _products(case)), min(1.0, chosen / max(1, whole)))
     return heavy_weights.added(by_leaf(case, making), multiplying), case.kernels.seen_steps
+
+
+def _by_layer(case: Case) -> _Told | None:
+    """The same where the layer that makes the array has a single product, in itself or in a layer of its own."""
+    making = _making(case)
+    homes = {one.layer for one in making}
+    home = next(iter(homes)) if len(homes) == 1 else None
+    if home is None:
+        return None
+    inside = [one for one in _products(case) if one.layer and re.match(rf"{re.escape(home)}([._/]|$)", one.layer)]
+    if len({one.layer for one in inside}) != 1:
+        return None
+    return by_leaf(case, [*making, *inside]), case.kernels.seen_steps
+
+
+def _making(case: Case) -> list[LayerTime]:
+    return [one for one in case.tree.layers if one_hot.MAKES.search(one.op or "")]
+
+
+def _products(case: Case) -> list[LayerTime]:
+    return [one for one in case.tree.layers if one.category == Category.MATMUL]
 
 
 def _scope(row: kernels.Row) -> str | None:
@@ -168,5 +193,4 @@ def _by_samples(case: Case, found: Mapping[SourceLine, Written]) -> _Told | None
 
 
 def _products_ns(case: Case, direction: Direction) -> int:
-    mine = (one for one in case.tree.layers if one.category == Category.MATMUL and one.direction == direction)
-    return sum(one.ns for one in mine)
+    return sum(one.ns for one in _products(case) if one.direction == direction)

@@ -15,6 +15,7 @@ from dlprof.analysis.source_one_hot import Product, products
         ("y = F.one_hot(t, n).to(w.dtype) @ w", "matmul", 1),
         ("x = one_hot(t, n)\nwith scope:\n    y = jnp.einsum('bv,vd->bd', x, w)", "einsum", 3),
         ("x = mx.nd.one_hot(t, n)\ny = mx.nd.dot(x.reshape((-1, n)), w)", "dot", 2),
+        ("x = one_hot(t, n)\ny = self.project(x)\nself.project = nn.Linear(n, 64)", "project", 2),
     ],
 )
 def test_a_product_has_the_line_that_made_its_one_hot_array(text: str, name: str, line: int) -> None:

@@ -39,7 +39,7 @@ def told(
     path: Path, kernels: list[dict[str, Any]], source: str = SOURCE, backend: str = "tensorflow", **tables: Any
 ) -> Diagnosis:
     """What is said of 6 s of steps of 20 ms in a loop without Keras, of which a file was kept."""
-    manifest = {**on(backend, asynchronous=backend == "jax"), "keras": None, **tables.pop("told", {})}
+    manifest = {**on(backend, asynchronous=backend in ("jax", "mxnet")), "keras": None, **tables.pop("told", {})}
     given: Tables = quiet(**{**runs.window(kernels), "lines": [ROW], **tables})
     run = runs.trained(path / "r", manifest, **given)
     keep_source(run, source)
@@ -81,6 +81,20 @@ def test_stacks_tell_what_it_takes_where_python_waits_in_the_line(tmp_path: Path
     finding = pick(told(tmp_path, kernels, backend="torch", **stood), "costly-operator")
 
     assert finding.at_stake_ns == pytest.approx(0.9 * (2 + 0.6 + 0.6) * S, rel=0.01)
+
+
+@pytest.mark.parametrize(("layer", "counted_ms"), [("net0_pairs0_dense0", 11), ("net0_dense0", 5)])
+def test_the_only_product_in_the_layer_that_makes_the_array_is_its_product(
+    tmp_path: Path, layer: str, counted_ms: int
+) -> None:
+    """MXNet: a block of Gluon with a Dense layer of its own, 11 of 20 ms; one of another block is not counted."""
+    makes = {**MAKES, "op": "one_hot", "layer": "net0_pairs0"}
+    dense = {"op": "FullyConnected", "category": "matmul", "layer": layer, "direction": "forward", "ms": 6}
+    other = {**dense, "layer": "net0_dense1", "ms": 5}
+    source = "project = nn.Dense(64)\ndef call(t):\n    return project(F.one_hot(t, 8000))\n"
+    finding = pick(told(tmp_path, [makes, dense, other], source, "mxnet"), "costly-operator")
+
+    assert finding.at_stake_ns == pytest.approx(0.9 * counted_ms / 20 * 6 * S, rel=0.01)
 
 
 def test_pages_that_such_an_array_touches_are_no_cause_of_their_own(tmp_path: Path) -> None:
