@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Sequence
+from enum import Enum, auto
+from functools import lru_cache
 
 from dlprof.analysis.stacks import Frame
 from dlprof.schema.vocabulary import InputStage
@@ -38,9 +40,29 @@ _PINS = (("", ("torch/utils/data/_utils/pin_memory.py",)),)
 _ASKS = (("_next_data", (_TORCH_LOADER,)), ("__next__", (_GLUON_LOADER,)), ("get", _KERAS))
 """Functions that wait for a batch of a worker."""
 _WORKER_LOOPS = (("_worker_loop", ("torch/utils/data/_utils/worker.py",)), ("worker", ("multiprocessing/pool.py",)))
+_CACHED = 1 << 14
+"""Functions, by their files: a program has a few thousand, in stacks of a hundred frames and more."""
 _QUEUES = ("multiprocessing/queues.py", "multiprocessing/connection.py", "multiprocessing/synchronize.py", "/queue.py")
 _UNPACKS = ("rebuild_", "loads", "_load", "recv_handle", "detach")
 _PROCESS = ("multiprocessing/process.py", "multiprocess/process.py", "billiard/process.py")
+
+
+class _Role(Enum):
+    FETCHES = auto()
+    PINS = auto()
+    STARTS = auto()
+    ASKS = auto()
+    WORKS = auto()
+
+
+_PLACES = (
+    (_Role.FETCHES, _FETCHES),
+    (_Role.PINS, _PINS),
+    (_Role.STARTS, _STARTS),
+    (_Role.ASKS, _ASKS),
+    (_Role.WORKS, _WORKER_LOOPS),
+)
+"""The first that fits a function is its role."""
 _COLLATE_FILE = "torch/utils/data/_utils/collate.py"
 _READING_FILES = (
     "<python>/socket", "<python>/ssl", "<python>/http/", "<python>/urllib/", "requests/", "urllib3/", "h5py/",
@@ -65,16 +87,19 @@ def stage_of(frames: Sequence[Frame], collates: Collection[str], source: Source)
         source: Text of the lines of the user's code.
     """
     for place, frame in enumerate(frames):
-        if _is(frame, _FETCHES):
-            return _of_fetch(frames[:place], collates, source)
-        if _is(frame, _PINS):
-            return InputStage.PINNING
-        if _is(frame, _STARTS):
-            return InputStage.STARTING
-        if _is(frame, _ASKS):
-            return _of_asking(frames[:place])
-        if _is(frame, _WORKER_LOOPS):
-            return _of_worker(frames[:place])
+        match _role(frame.function, frame.file):
+            case None:
+                continue
+            case _Role.FETCHES:
+                return _of_fetch(frames[:place], collates, source)
+            case _Role.PINS:
+                return InputStage.PINNING
+            case _Role.STARTS:
+                return InputStage.STARTING
+            case _Role.ASKS:
+                return _of_asking(frames[:place])
+            case _Role.WORKS:
+                return _of_worker(frames[:place])
     return None
 
 
@@ -92,11 +117,18 @@ def of_worker(frames: Sequence[Frame], *, is_main: bool) -> InputStage | None:
 
 def fetch_place(frames: Sequence[Frame]) -> int:
     """The place of the frame that asks the data set for a batch; what is before it is called by it."""
-    return next((place for place, frame in enumerate(frames) if _is(frame, _FETCHES)), len(frames))
+    roles = (_role(frame.function, frame.file) for frame in frames)
+    return next((place for place, role in enumerate(roles) if role is _Role.FETCHES), len(frames))
 
 
-def _is(frame: Frame, places: Sequence[tuple[str, tuple[str, ...]]]) -> bool:
-    return any((not name or _name(frame) == name) and frame.file.endswith(files) for name, files in places)
+@lru_cache(_CACHED)
+def _role(function: str, file: str) -> _Role | None:
+    """What a function does for batches; None: nothing, or nothing that is known."""
+    name = function.rpartition(".")[2]
+    for role, places in _PLACES:
+        if any(wanted in ("", name) and file.endswith(files) for wanted, files in places):
+            return role
+    return None
 
 
 def _name(frame: Frame) -> str:

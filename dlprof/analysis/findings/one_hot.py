@@ -13,7 +13,7 @@ from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
 from dlprof.schema.vocabulary import Basis, Direction, Ground
 
-TITLE = Title("A one-hot array was multiplied, where rows could be looked up", "multiplying a one-hot array")
+TITLE = Title("A one-hot array was multiplied to pick rows", "multiplying a one-hot array")
 MAKES = re.compile(r"one_?hot", re.IGNORECASE)
 """Operators that make such an array."""
 _SHARE_OF_WORK = 0.10
