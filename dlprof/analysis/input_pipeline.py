@@ -140,7 +140,7 @@ class _Stood:
         self._by_number = {loader.number: loader for loader in found}
         self._passes = sorted((one.start_ns, one.end_ns, loader.number) for loader in found for one in loader.passes)
         self._starts = np.array([start for start, _, _ in self._passes], np.int64)
-        self._frames = frames_by_stack(run.table("frames"))
+        self._frames = frames_by_stack(run)
         self._users = samples.user_files(run)
         self._collates = {loader.collate for loader in found if loader.collate}
         self._sources: dict[str, Sequence[str]] = {}

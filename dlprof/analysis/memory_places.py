@@ -32,7 +32,7 @@ class Places:
         self._run = run
         self.is_empty = not any(len(start) for start, _, _ in self._pieces())
         """Whether no stack of the main thread was sampled."""
-        frames = {} if self.is_empty else frames_by_stack(run.table("frames"))
+        frames = {} if self.is_empty else frames_by_stack(run)
         files = set() if self.is_empty else samples.user_files(run)
         self._places = {number: _users(frames_of, files) for number, frames_of in frames.items()}
 

@@ -170,7 +170,7 @@ def _tops(run: Run, pids: Collection[int]) -> Mapping[int, _Seen]:
     main, every = _stood(run, pids)
     if not every:
         return {}
-    frames, users = frames_by_stack(run.table("frames")), samples.user_files(run)
+    frames, users = frames_by_stack(run), samples.user_files(run)
     told = {pid: main.get(pid) or stood for pid, stood in every.items()}
     return {pid: _Seen(_top(stood, frames, users), sum(stood.values())) for pid, stood in told.items()}
 

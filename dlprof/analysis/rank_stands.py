@@ -160,7 +160,7 @@ def _places(run: Run, times: Sequence[Span]) -> dict[_Place, int]:
     numbers = integers(table["stack_id"])
     used, which = np.unique(numbers[inside > 0], return_inverse=True)
     sums = np.bincount(which, inside[inside > 0], len(used))
-    frames, users = frames_by_stack(run.table("frames")), samples.user_files(run)
+    frames, users = frames_by_stack(run), samples.user_files(run)
     found: dict[_Place, int] = {}
     for number, ns in zip(used.tolist(), sums.tolist(), strict=True):
         stack = frames.get(number, ())

@@ -62,7 +62,7 @@ def of_run(run: Run, lookup: PhaseLookup) -> list[Sample]:
     """
     if lookup.is_empty:
         return []
-    frames_of, waits = frames_by_stack(run.table("frames")), measures_waits(run)
+    frames_of, waits = frames_by_stack(run), measures_waits(run)
     places = [tree_paths.root_of(known_phase(phase)) for phase in lookup.phases]
     times: dict[tuple[TreePath, bool, int], int] = {}
     beside = program.others(run)

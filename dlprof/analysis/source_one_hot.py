@@ -41,6 +41,11 @@ class Product:
     made: int | None
 
 
+def makes_any(texts: Sequence[str]) -> bool:
+    """Whether a file has the name of what makes such an array: most have not, and need not be read as Python."""
+    return bool(_MAKES.search("\n".join(texts)))
+
+
 def products(texts: Sequence[str]) -> Iterator[Product]:
     """All of a file, in no order; none of a text that is no Python."""
     tree = parsed(texts) or ast.Module([], [])

@@ -49,6 +49,9 @@ class Regrown:
 
 def regrown(texts: Sequence[str]) -> Iterator[Regrown]:
     """Such loops of a file; none for a text that is no Python."""
+    joined = "\n".join(texts).lower().replace("_", "")
+    if not any(word in joined for word in _CHOOSES):  # most files need not be read as Python
+        return
     for node in ast.walk(parsed(texts) or ast.Module([], [])):
         if isinstance(node, _LOOPS):
             yield from _of_loop(list(statements(node.body)))

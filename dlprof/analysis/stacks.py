@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,6 +15,7 @@ from dlprof.analysis import grouped
 from dlprof.analysis.columns import integers
 from dlprof.analysis.phase_lookup import PhaseLookup
 from dlprof.schema.vocabulary import MAIN_THREAD
+from dlprof.store.run import Run
 from dlprof.store.values import values
 
 
@@ -83,7 +84,7 @@ def hottest(
         thread: Name of the thread.
     """
     by_phase = _time_by_phase(stacks, PhaseLookup(intervals), thread)
-    texts = frames_by_stack(frames)
+    texts = _by_stack(frames)
     hot: list[HotStack] = []
     for phase, stood in sorted(by_phase.items(), key=lambda item: -sum(item[1].values())):
         total = sum(stood.values())
@@ -118,8 +119,12 @@ def _by_thread(piece: pa.Table) -> Iterator[tuple[str, int, int]]:
         yield f"thread {names[place]}", number, ns
 
 
-def frames_by_stack(table: pa.Table) -> dict[int, tuple[Frame, ...]]:
-    """The frames of each stack, the innermost first."""
+def frames_by_stack(run: Run) -> Mapping[int, tuple[Frame, ...]]:
+    """The frames of each stack of a run, the innermost first."""
+    return run.once("frames by stack", lambda one: _by_stack(one.table("frames")))
+
+
+def _by_stack(table: pa.Table) -> dict[int, tuple[Frame, ...]]:
     # By columns, for there are many rows and few frames that differ.
     stack_ids, depths, *texts = (values(table[name]) for name in ("stack_id", "depth", "function", "file", "line"))
     known: dict[tuple[str, str, int], Frame] = {}

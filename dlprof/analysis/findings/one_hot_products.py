@@ -111,6 +111,8 @@ def of_case(case: Case) -> OneHotProduct | None:
 def written(case: Case) -> Mapping[SourceLine, Written]:
     """Lines of the user's that multiply a one-hot array, in their order, for all that their function says."""
     files = sorted(case.code.user_files)
+    if not any(source_one_hot.makes_any(case.code.lines(file)) for file in files):
+        return {}
     every = [(file, one) for file in files for one in source_one_hot.products(case.code.lines(file))]
     others = {one.name for _, one in every if one.made is None}
     return {

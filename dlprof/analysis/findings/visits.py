@@ -25,7 +25,7 @@ def of_run(run: Run, users: Collection[str]) -> Mapping[SourceLine, int]:
         run: The run.
         users: Files of the user's own code.
     """
-    frames_of = frames_by_stack(run.table("frames"))
+    frames_of = frames_by_stack(run)
     stood: list[tuple[int, int]] = []
     for piece in program.pieces_of(run, "stacks", _COLUMNS):
         columns = (values(piece[name]) for name in ("thread", "start_ns", "stack_id"))

@@ -48,7 +48,7 @@ Key = tuple[int, int, str]
 
 def threads(run: Run) -> list[Thread]:
     """Every thread of which stacks were sampled."""
-    frames = frames_by_stack(run.table("frames"))
+    frames = frames_by_stack(run)
     found = {key: Thread(*key, title, []) for key, title in titles(run, "stacks").items()}
     for row in run.table("stacks").sort_by("start_ns").to_pylist():
         stack = StackTime(row["start_ns"], row["dur_ns"], frames.get(row["stack_id"], ()))

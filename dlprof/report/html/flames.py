@@ -81,7 +81,7 @@ def _by_phase(sampled: Sequence[Sample]) -> list[Stack]:
 
 
 def _by_thread(run: Run) -> list[Stack]:
-    title, frames = titles(run, "stacks"), frames_by_stack(run.table("frames"))
+    title, frames = titles(run, "stacks"), frames_by_stack(run)
     times: dict[tuple[str, int], int] = {}
     for piece in run.pieces("stacks", ("pid", "thread_id", "thread", "stack_id", "dur_ns")):
         rows = piece.group_by(["pid", "thread_id", "thread", "stack_id"], use_threads=False)

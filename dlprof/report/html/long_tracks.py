@@ -169,7 +169,7 @@ def add_stacks(run: Run, names: Names, users: Collection[str], thinner: Thinner)
         thinner: Takes the events.
     """
     title = titles(run, "stacks")
-    of_stack = _StackNames(frames_by_stack(run.table("frames")), names, users)
+    of_stack = _StackNames(frames_by_stack(run), names, users)
     for key in sorted(title, key=lambda key: (title[key] != MAIN_THREAD, title[key])):
         thinner.add(_of_thread(title[key]))  # so that the tracks stand in this order
     for piece in run.pieces("stacks", (*_CALL[_THREAD_OF_CALL], *_TIMES, "stack_id")):
