@@ -5,7 +5,7 @@ a window in the place of the first one.
 """
 
 import os
-from os import makedirs
+from os import makedirs, remove
 from shutil import rmtree
 from threading import get_ident
 
@@ -283,7 +283,7 @@ class Windows(object):
         if before is not None and not self.everything:
             self._cost_ns += before.slowed  # nobody can compare its steps any more
             try:
-                os.remove(before.folder + ".json")
+                remove(before.folder + ".json")
             except OSError:
                 pass  # somebody has taken it away
             rmtree(before.folder, ignore_errors=True)
