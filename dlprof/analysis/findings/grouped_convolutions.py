@@ -29,6 +29,8 @@ def claims(case: Case) -> Iterator[Claim]:
     conv = Tree.FIT_STEPS / StepPart.KERNELS / Category.CONV
     rows = [row for row in case.kernels.operators.rows if row.category == Category.CONV and row.on_host]
     grouped = {row.op: int(found[1]) for row in rows if (found := _GROUPS.match(row.op or ""))}
+    if not grouped:  # no source is searched then
+        return
     share = sum(row.total_ns for row in rows if row.op in grouped) / max(1, sum(row.total_ns for row in rows))
     mapped = case.code.written(r"\bvmap\(")
     if share * case.time(conv) < _SHARE_OF_WORK * case.whole_ns or mapped is None or case.code.written(_OWN_GROUPS):

@@ -188,7 +188,7 @@ class SampledCode:
 
         That is told by the stacks in which it is the user's innermost line, and by the sources.
         """
-        if any(row["hits"] is not None for row in self._run.rows("lines") if (row["file"], row["line"]) == line):
+        if self.hits(line) is not None:
             return self.ran_once(line)
         mine = [one for one in self.samples if one.main and self.user_line(one) == line]
         frames = {frame for one in mine for frame in one.frames if frame.file in self.user_files}

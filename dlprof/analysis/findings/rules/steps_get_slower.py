@@ -20,7 +20,7 @@ _SHARE_OF_WORK = 0.10
 _BACKWARD = 0.5
 """Share of the samples in going back, from which on what grows is what gradients go through."""
 _TURNS = 2
-"""Of such a loop in a step, on average, at least."""
+"""Turns of an inner loop in a step, on average, from which on it may have had more of them each time."""
 _MOSTLY = 0.5
 """Share of the growth that callbacks have, from which on they are what grows."""
 _OF_CALLBACKS = (

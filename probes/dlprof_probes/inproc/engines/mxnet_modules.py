@@ -36,12 +36,13 @@ class ModuleLoops(object):
         """Listen from now on."""
         probe, module = self._engine.probe, mxnet.mod.Module
         update, engine = probe.own_loops.update, self._engine
+        look = probe.guard(self._look_at_gradients, goes_on=True)  # where it fails, steps are told all the same
 
         def updated(begin, args):
             update(engine, args[0]._optimizer, begin)  # modules of several lengths of sequences share one
             self._updates += 1
             if self._updates == _SETTLED:
-                self._look_at_gradients(args[0])
+                look(args[0])
 
         probe.around(module, "update", lambda _args: now(), updated, again=True)
         made = lambda _token, _args: self._optimiser_made()  # noqa: E731
