@@ -69,7 +69,9 @@ def test_the_screen_shows_the_run_and_the_output_is_that_of_plain_python(tmp_pat
 
     traced = OnTerminal(LIVE, cwd=tmp_path)
     # The probes' line comes from the process traced, the cores' from the sampler: either may be first.
-    shown = traced.wait_for(lambda text: "core 0" in text and "on: phases" in text and re.search(r"working on \d", text))
+    shown = traced.wait_for(
+        lambda text: "core 0" in text and "on: phases" in text and re.search(r"working on \d", text)
+    )
     seen(tmp_path)
 
     assert traced.end() == code == 3

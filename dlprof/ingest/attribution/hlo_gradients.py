@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from dlprof.ingest.attribution.hlo_graph import HloGraph, is_move, product
+from dlprof.ingest.attribution.hlo_graph import MOVES, HloGraph, is_move, product
 from dlprof.ingest.attribution.labels import Label
 from dlprof.ingest.parse.hlo import Instruction
 from dlprof.schema.vocabulary import Direction
@@ -34,6 +34,22 @@ def layer_of(gradient: Instruction, graph: HloGraph, own: Callable[[Instruction]
         if layers:
             return layers.pop() if len(layers) == 1 else None
     return None
+
+
+def moved_by(gradient: Instruction, graph: HloGraph, label: Callable[[str], Label]) -> str | None:
+    """The layer that names what turns a product into the shape of its variable; None: there is none, or several.
+
+    Such moves keep their names where the product has lost its own, though as parts of the optimiser's fusions.
+
+    Args:
+        gradient: The product.
+        graph: Its program.
+        label: What a path of name scopes tells.
+    """
+    moves = (one for user in graph.users(gradient) for one in user.inside if one.opcode in MOVES)
+    labels = (label(one.op_name) for one in moves)
+    layers = {found.layer for found in labels if found.direction is Direction.BACKWARD and found.layer is not None}
+    return layers.pop() if len(layers) == 1 else None
 
 
 def _updates(

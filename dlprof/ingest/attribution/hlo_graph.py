@@ -5,7 +5,7 @@ from __future__ import annotations
 from dlprof.ingest.parse.hlo import Instruction, Program
 
 _PRODUCTS = ("convolution", "dot")
-_MOVES = frozenset(("bitcast", "convert", "copy", "copy-done", "copy-start", "parameter", "reshape", "transpose"))
+MOVES = frozenset(("bitcast", "convert", "copy", "copy-done", "copy-start", "parameter", "reshape", "transpose"))
 """Opcodes that pass on what they take, in another place, layout or type; `parameter` stands in what was fused."""
 
 
@@ -38,5 +38,5 @@ def product(instruction: Instruction) -> str | None:
 def is_move(instruction: Instruction) -> bool:
     """Whether it passes on what it takes."""
     if instruction.opcode in ("fusion", "call"):
-        return bool(instruction.inside) and all(one.opcode in _MOVES for one in instruction.inside)
-    return instruction.opcode in _MOVES and instruction.opcode != "parameter"
+        return bool(instruction.inside) and all(one.opcode in MOVES for one in instruction.inside)
+    return instruction.opcode in MOVES and instruction.opcode != "parameter"

@@ -15,7 +15,7 @@ from dlprof.ingest.attribution import hlo_gradients, paths
 from dlprof.ingest.attribution.hlo_graph import HloGraph, product
 from dlprof.ingest.attribution.labels import NOBODY, Label, Line, Model
 from dlprof.ingest.kernels.scopes import CountedInstruction, HloInstruction
-from dlprof.ingest.parse.hlo import Frame, Fused, Instruction, Program
+from dlprof.ingest.parse.hlo import Frame, Fused, Instruction, Program, program_of
 from dlprof.schema.vocabulary import Direction, PseudoLayer
 
 T = TypeVar("T")
@@ -28,6 +28,8 @@ _COLLECTIVES = ("all-", "reduce-scatter", "collective-", "ragged-all-")
 """Opcodes of collectives begin so: their paths end in what they compute, such as `reduce_sum`."""
 _PRODUCTS = {"convolution": "conv_general_dilated", "dot": "dot_general"}
 """What JAX calls them."""
+_UNDONE_GROUPS = "convolution-base-dilated"
+"""XLA's name for what it makes, on a processor, of the gradient of grouped weights: all groups by all others."""
 _WHOLE = {"jit(_one_hot)": "one_hot"}
 """Functions of JAX that are one operator to who calls them, by the part of the path that they are."""
 _LINES = 1 << 31
@@ -93,7 +95,7 @@ class HloLabels:
     def _instruction(self, scope: HloInstruction) -> tuple[str, Instruction | None]:
         """It, and the key of the graph that it is in; None: its program is not known."""
         key = f"{scope.module}({scope.program})"
-        program = self._programs.get(key) or self._programs.get(scope.module) or {}
+        program = program_of(self._programs, scope.module, scope.program)
         instruction = program.get(scope.op)
         if instruction is not None and key not in self._graphs:
             self._graphs[key] = HloGraph(program)
@@ -129,7 +131,7 @@ class HloLabels:
             return own
         if instruction.op_name and not instruction.inside:
             return own
-        if product(instruction) and (layer := hlo_gradients.layer_of(instruction, graph, self._own)) is not None:
+        if product(instruction) and (layer := self._layer_of_gradient(instruction, graph)) is not None:
             return Label(layer, Direction.BACKWARD)
         # XLA made it. It belongs to what uses its result; a copy to what made the value.
         nearest = [_nearest(instruction, side, self._named) for side in _sides(instruction, graph)]
@@ -138,6 +140,10 @@ class HloLabels:
         if named:
             return named[0]
         return own if own.direction else Label(PseudoLayer.XLA, None)
+
+    def _layer_of_gradient(self, instruction: Instruction, graph: HloGraph) -> str | None:
+        moved = hlo_gradients.moved_by(instruction, graph, lambda path: self._of_path(path, ""))
+        return moved or hlo_gradients.layer_of(instruction, graph, self._own)
 
     def _named(self, instruction: Instruction) -> Label | None:
         """Its own label, where that has a layer."""
@@ -232,6 +238,8 @@ def _operator(instruction: Instruction) -> str:
         return instruction.opcode
     # A product stays one when XLA has folded a transpose into it, whose name it may bear then.
     opcode = product(instruction)
+    if opcode is not None and instruction.name.startswith(_UNDONE_GROUPS):
+        return f"{_PRODUCTS[opcode]} (gradient of groups)"
     if opcode is not None:
         groups = max([instruction.groups, *(one.groups for one in instruction.inside)])
         return f"{_PRODUCTS[opcode]} ({groups} groups)" if groups > 1 else _PRODUCTS[opcode]

@@ -3,7 +3,8 @@
 The file is mapped, and taken apart line by line, so that memory does not grow with it. On the host, events of
 an executed operator are told from all others by their names (`SCOPE/NAME:Type`) or by their stat `hlo_op`;
 on a GPU, what lies on lines named `Stream #…` is taken, because the other lines repeat it; on a TPU the operations
-of its cores, and copies and collectives beside them. Steps and executions of programs are ranges on lanes of their own.
+of its cores, and copies and collectives beside them. Steps and executions of programs are ranges on lanes of their own,
+as are operations that a processor goes on with when their thread does something else.
 """
 
 from __future__ import annotations
@@ -18,21 +19,26 @@ import numpy as np
 
 from dlprof.ingest.artifact import ArtifactError
 from dlprof.ingest.formats.base import FileContent, Reader, Sample
-from dlprof.ingest.kernels.events import CPU, NONE, Booleans, Integers
+from dlprof.ingest.kernels.beside import Beside
+from dlprof.ingest.kernels.events import CPU, NONE, Booleans, Events, Integers
+from dlprof.ingest.kernels.nesting import ROUNDING_NS
 from dlprof.ingest.kernels.scopes import HloInstruction
 from dlprof.ingest.kernels.trace import Lane, Trace
 from dlprof.ingest.limits import budget
-from dlprof.ingest.parse import xallocations, xiterators, xlines
+from dlprof.ingest.parse import xallocations, xends, xiterators, xlines
+from dlprof.ingest.parse.hlo import program_of
 from dlprof.ingest.parse.packed import mapped
 from dlprof.ingest.parse.protowire import WireError, fields
 from dlprof.ingest.parse.protowire import field as field_at
-from dlprof.ingest.parse.xnames import IGNORED, NameTable
+from dlprof.ingest.parse.xnames import IGNORED, NameTable, Told
 from dlprof.ingest.parse.xplane import Line, Piece, Plane, SpaceBytes, SpaceHead
 from dlprof.ingest.parse.xroles import PlaneRole, Role, line_role, plane_role, stream_number, why_unread
 from dlprof.ingest.parse.xtpu import TpuNames
+from dlprof.schema.vocabulary import EventKind
 
 _DROPPED = re.compile(r"(\d+)[^.]*\bdropped")
 _PROBLEMS_AT_MOST = 100
+_HOLDS_OTHERS = ("while", "call", "conditional")
 _MARKS = ("events of threads of the host", "no operators, calls or waits, but marks of the framework itself")
 
 
@@ -77,6 +83,7 @@ class _Reading:
         self._keeps_all = False
         self._unread: Counter[tuple[str, str]] = Counter()
         self._impossible = 0
+        self._beside = Beside(self._trace)
 
     def read(self) -> FileContent:
         """All planes."""
@@ -129,6 +136,7 @@ class _Reading:
     def _add_events(self, plane: Plane, role: PlaneRole) -> None:
         names = NameTable(self._trace, plane, is_gpu=not role.is_host, keeps_all=self._keeps_all)
         operations = TpuNames(self._trace, self._bytes, plane)
+        ends = xends.ends(self._bytes, plane)
         for span in plane.lines:
             line = self._bytes.line(span)
             use = line_role(role, line.name)
@@ -140,9 +148,10 @@ class _Reading:
             lane = self._lane(plane, line, role)
             for piece in self._bytes.pieces(line):
                 if use in (Role.HOST, Role.KERNELS):
-                    self._add_piece(names, line.timestamp_ns, piece, lane)
+                    self._add_piece(names, line.timestamp_ns, piece, lane, ends)
                 else:
                     self._add_operations(operations, use, line.timestamp_ns, piece, lane)
+        self._beside.put()
 
     def _lane(self, plane: Plane, line: Line, role: PlaneRole) -> int:
         stream = stream_number(line.name)
@@ -152,20 +161,20 @@ class _Reading:
         thread = stream if stream is not None else line.number % 2**62
         return self._trace.lane((plane.name, line.number, line.name), Lane(0, thread, name, role.device))
 
-    def _add_piece(self, names: NameTable, line_ns: int, piece: Piece, lane: int) -> None:
+    def _add_piece(self, names: NameTable, line_ns: int, piece: Piece, lane: int, ends: xends.Ends) -> None:
         try:
             heads = xlines.heads(piece.data, piece.begins)
             kinds = names.kinds(heads.metadata)
             keep = kinds != IGNORED
             events = xlines.decode(piece.data, heads, keep)
-            stats = xlines.stat_values(piece.data, events, names.numbers, names.references)
+            stats = xlines.stat_values(piece.data, events, [*names.numbers, *ends.stats], names.references)
         except xlines.IrregularError as error:
             raise WireError("an event that is written in an unusual order", piece.at) from error
         told = names.resolve(events.metadata, kinds[keep], stats)
-        kept = told.kind != IGNORED
         if not names.is_gpu:
-            self._unread[_MARKS] += len(keep) - int(kept.sum())
-        self._add(events, line_ns, lane, kept, told.kind, told.name, told.link, told.scope)
+            self._unread[_MARKS] += len(keep) - int((told.kind != IGNORED).sum())
+        numbers = next((stats[stat] for stat in ends.stats), None)
+        self._add(events, line_ns, lane, told, None if numbers is None else ends.of(numbers))
 
     def _add_operations(self, names: TpuNames, use: Role, line_ns: int, piece: Piece, lane: int) -> None:
         """Events of a line whose names tell all there is to tell."""
@@ -174,39 +183,56 @@ class _Reading:
             events = xlines.decode(piece.data, heads, np.ones(len(heads.metadata), bool))
         except xlines.IrregularError as error:
             raise WireError("an event that is written in an unusual order", piece.at) from error
-        told = names.resolve(events.metadata, use)
-        kept = np.ones(len(events.end), bool)
-        self._add(events, line_ns, lane, kept, told.kind, told.name, np.full(len(kept), NONE), told.scope)
+        self._add(events, line_ns, lane, names.resolve(events.metadata, use))
 
-    def _add(  # noqa: PLR0913, PLR0917  (one argument per column)
-        self,
-        events: xlines.Events,
-        line_ns: int,
-        lane: int,
-        kept: Booleans,
-        kind: Integers,
-        name: Integers,
-        link: Integers,
-        scope: Integers,
-    ) -> None:
-        """Add those events that are kept and whose times make sense."""
+    def _add(self, events: xlines.Events, line_ns: int, lane: int, told: Told, marked: Integers | None = None) -> None:
+        """Add those events that are kept and whose times make sense.
+
+        Args:
+            events: Events of a line.
+            line_ns: The time that they count from (ns).
+            lane: Their lane.
+            told: What is told of each.
+            marked: When each really ended (ns), or NONE; None: no end is marked.
+        """
+        kept = told.kind != IGNORED
         good = kept & (events.offset_ps >= 0) & (events.duration_ps >= 0)
         self._impossible += int((kept & ~good).sum())
-        device, size = self._trace.lanes[lane].device, int(good.sum())
+        device = self._trace.lanes[lane].device
         # Rounded from picoseconds once, so that sums stay what the file says.
         start = line_ns + (events.offset_ps + 500) // 1000
         end = line_ns + (events.offset_ps + events.duration_ps + 500) // 1000
+        goes_on = np.zeros(len(good), bool)
+        if marked is not None:
+            goes_on = good & (told.kind == EventKind.OPERATOR) & (marked > end + ROUNDING_NS)
+            goes_on[goes_on] = ~self._holds_others(told.scope[goes_on])
+            end = np.where(goes_on, marked, end)
         dur = np.maximum(end - start, 0) if device == CPU else (events.duration_ps + 500) // 1000
-        self._trace.add(
-            kind=kind[good],
-            name=name[good],
-            start=start[good],
-            dur=dur[good],
-            device=np.full(size, device),
-            lane=np.full(size, lane),
-            link=link[good],
-            scope=scope[good],
+        found = Events.of(
+            kind=told.kind,
+            name=told.name,
+            start=start,
+            dur=dur,
+            device=np.full(len(good), device),
+            lane=np.full(len(good), lane),
+            link=told.link,
+            scope=told.scope,
         )
+        self._beside.add(found.select(goes_on))
+        self._trace.events.add(found.select(good & ~goes_on))
+
+    def _holds_others(self, scopes: Integers) -> Booleans:
+        """Whether each is a loop, a call or a condition: what runs in it has events, and would be counted twice."""
+        known, number = np.unique(scopes, return_inverse=True)
+        return np.asarray([self._opcode(scope) in _HOLDS_OTHERS for scope in known.tolist()], bool)[number]
+
+    def _opcode(self, number: int) -> str:
+        """The opcode of an instruction: where its program is not known, what XLA begins its name with."""
+        scope = self._trace.scopes[number] if number != NONE else None
+        if not isinstance(scope, HloInstruction):
+            return ""
+        program = program_of(self._trace.programs, scope.module, scope.program)
+        return program[scope.op].opcode if scope.op in program else scope.op.partition(".")[0]
 
     def _count_plane(self, plane: Plane) -> None:
         """Count the events of a plane of which nothing is read."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -108,6 +108,11 @@ class _Row:
 class _Computation:
     number: int = -1
     rows: list[_Row] = field(default_factory=list)
+
+
+def program_of(programs: Mapping[str, Program], module: str, number: int) -> Program:
+    """The instructions of a program, by its name and number, else by its name; none where it is not known."""
+    return programs.get(f"{module}({number})") or programs.get(module) or {}
 
 
 def read(data: bytes) -> tuple[str, Program]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from dlprof.ingest.kernels.events import NONE, Integers
 from dlprof.ingest.kernels.scopes import CountedInstruction
 from dlprof.ingest.kernels.trace import Trace
+from dlprof.ingest.parse.xnames import Told
 from dlprof.ingest.parse.xplane import Plane, SpaceBytes
 from dlprof.ingest.parse.xroles import Role
 from dlprof.schema.vocabulary import EventKind
@@ -23,15 +23,6 @@ _HLO = re.compile(r"%?([\w.-]+)\s*=")
 _OPCODE = re.compile(r"[\])}]\s+([a-z][\w-]*)\(")
 _MODULE = re.compile(r"(.*)\((\d+)\)$")
 _MOST = 2**53
-
-
-@dataclass(frozen=True)
-class Told:
-    """What is told of some events, by columns: `EventKind`, number of the name, number of the scope or NONE."""
-
-    kind: Integers
-    name: Integers
-    scope: Integers
 
 
 class TpuNames:
@@ -55,7 +46,7 @@ class TpuNames:
         unique, inverse = np.unique(metadata, return_inverse=True)
         rows = [self._of(role, number) for number in unique.tolist()]
         columns = np.asarray(rows or [(0, 0, 0)], np.int64)[inverse.reshape(-1)].T
-        return Told(columns[0], columns[1], columns[2])
+        return Told(columns[0], columns[1], columns[2], np.full(len(metadata), NONE, np.int64))
 
     def _of(self, role: Role, number: int) -> tuple[int, int, int]:
         key = (role, number)

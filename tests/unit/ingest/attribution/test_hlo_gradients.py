@@ -85,3 +85,33 @@ def test_variables_are_known_behind_what_moves_them() -> None:
     )
 
     assert label("conv.4", made) == Label("conv_b", BACKWARD)
+
+
+def moved(*layers: str) -> Program:
+    """A product without a name, which the fusions of an optimiser turn into the shape of a variable of these layers."""
+    path = "jit(f)/transpose(jvp({}))/conv_general_dilated"
+    return {
+        "convolution.0": Instruction("convolution.0", "convolution", "", None, (), (), 0),
+        **{
+            f"sum.{at}": Instruction(
+                f"sum.{at}",
+                "fusion",
+                "jit(f)/sgd/sub",
+                None,
+                (Fused(path.format(layer), "transpose"), Fused("jit(f)/sgd/mul", "multiply")),
+                (0,),
+                at,
+            )
+            for at, layer in enumerate(layers, 1)
+        },
+    }
+
+
+def test_what_turns_a_product_into_the_shape_of_its_variable_names_its_layer() -> None:
+    """It is fused with the optimiser's operations, and keeps its name there."""
+    assert label("convolution.0", moved("conv_a", "conv_a")) == Label("conv_a", BACKWARD)
+
+
+def test_moves_of_two_layers_name_none() -> None:
+    """The nearest name is the optimiser's then."""
+    assert label("convolution.0", moved("conv_a", "conv_b")).layer == "sgd"

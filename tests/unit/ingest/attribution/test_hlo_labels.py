@@ -180,6 +180,13 @@ def test_a_number_that_is_no_line_is_passed_over(line: int) -> None:
     assert line_of(Instruction("add.1", "add", "", odd, (), (), 1)) == ("train.py", 90)
 
 
+def test_the_gradient_of_grouped_weights_says_that_it_is_one() -> None:
+    """XLA has made a convolution of one group out of it, and names it so."""
+    gradient = instruction("convolution-base-dilated.1", "convolution", "jit(f)/transpose(jvp())/conv", 2, ())
+
+    assert [label[2] for label in labelled(ran(gradient), Model([]))] == ["conv_general_dilated (gradient of groups)"]
+
+
 def test_a_convolution_says_of_how_many_groups_it_is() -> None:
     """Also one that was put into a computation of its own."""
     one = Instruction("call.1", "call", "jit(f)/vmap(jvp())/conv", None, (Fused("", "convolution", None, 5),), (), 1)
