@@ -29,6 +29,7 @@ _KERAS_INPUT_FILES = (
 )
 """Parts of the names of files through which Keras calls for a batch."""
 _KERAS_CALLBACK_FILES = ("keras/src/callbacks/", "keras/callbacks")
+_AROUND_STEPS = (Tree.FIT_STEPS, Tree.FIT_INPUT, Tree.FIT_CALLBACKS, Tree.FIT_WAIT)
 _KERAS_WAITS = frozenset({"convert_to_numpy", "get_value", "batch_get_value", "get_weights"})
 """Functions of Keras that wait for a value of the engine."""
 _WAIT_DEPTH = 6
@@ -90,13 +91,18 @@ def measures_waits(run: Run) -> bool:
 
 
 def _by_stack(phase: TreePath, frames: tuple[Frame, ...], *, waits: bool) -> TreePath:
-    """The phase of a sample of the main thread: inside the steps its stack tells."""
-    if phase == Tree.FIT_STEPS:
-        if any(frame.file.startswith(_KERAS_CALLBACK_FILES) for frame in frames):
-            return Tree.FIT_WAIT if waits and _is_waiting(frames) else Tree.FIT_CALLBACKS
-        if _is_input(frames):
-            return Tree.FIT_INPUT
-    return phase
+    """The phase of a sample of the main thread: inside the steps, and between two of them, its stack tells.
+
+    A sample reaches over the ends of short phases: what stands below a callback makes no batch, and the other way
+    round.
+    """
+    if phase not in _AROUND_STEPS:
+        return phase
+    if any(frame.file.startswith(_KERAS_CALLBACK_FILES) for frame in frames):
+        if phase in (Tree.FIT_CALLBACKS, Tree.FIT_WAIT):
+            return phase
+        return Tree.FIT_WAIT if waits and _is_waiting(frames) else Tree.FIT_CALLBACKS
+    return Tree.FIT_INPUT if _is_input(frames) else phase
 
 
 def _is_input(frames: Sequence[Frame]) -> bool:

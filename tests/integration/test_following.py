@@ -185,6 +185,9 @@ def test_one_that_hangs_at_exit_and_one_that_stays(tmp_path: Path) -> None:
     (tmp_path / "over").touch()
     left = subprocess.run(["pgrep", "-f", str(tmp_path)], capture_output=True, text=True, check=False)
     assert "dlprof_probes.sidecar" not in left.stdout
+    # It must have seen that before its folder is gone, or it would stay for good.
+    while subprocess.run(["pgrep", "-f", "train.py service"], capture_output=True, check=False).returncode == 0:
+        subprocess.run(["sleep", "0.1"], check=True)
 
 
 def test_ctrl_c_reaches_all_of_them_as_without(tmp_path: Path) -> None:

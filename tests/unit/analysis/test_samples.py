@@ -19,8 +19,8 @@ from tests.unit.runs import span, table, trained
 KERAS, USER = "keras/src/trainers/trainer.py", "train.py"
 
 
-def sampled(*outer_first: tuple[str, str], thread: str = "MainThread") -> Run:
-    """A run of 100 ns of import and 100 ns of steps; the stack (function, file) stands from 50 to 150."""
+def sampled(*outer_first: tuple[str, str], thread: str = "MainThread", later: str = "fit.steps") -> Run:
+    """A run of 100 ns of import and 100 ns of a later phase; the stack (function, file) stands from 50 to 150."""
     frames = [
         {"stack_id": 0, "depth": depth, "function": function, "file": file, "line": 1}
         for depth, (function, file) in enumerate(outer_first)
@@ -32,7 +32,7 @@ def sampled(*outer_first: tuple[str, str], thread: str = "MainThread") -> Run:
             "phase_intervals",
             [
                 {"phase": "import", "start_ns": 0, "dur_ns": 100},
-                {"phase": "fit.steps", "start_ns": 100, "dur_ns": 100},
+                {"phase": later, "start_ns": 100, "dur_ns": 100},
             ],
         ),
     )
@@ -71,6 +71,24 @@ def test_a_stack_is_cut_where_the_phase_changes() -> None:
 def test_callbacks_and_input_between_steps_are_told_by_the_stack(file: str, phase: str) -> None:
     """As intervals of time they are not kept step by step."""
     assert of(sampled(("fit", KERAS), ("f", file)))[-1].phase == phase
+
+
+@pytest.mark.parametrize(
+    ("phase", "file", "told"),
+    [
+        ("fit.input", "keras/src/callbacks/callback_list.py", "fit/callbacks"),
+        ("fit.callbacks", "keras/src/trainers/data_adapters/data_adapter_utils.py", "fit/input"),
+        ("fit.wait", "keras/src/trainers/data_adapters/data_adapter_utils.py", "fit/input"),
+        ("fit.wait", "keras/src/callbacks/callback_list.py", "fit/wait"),
+        ("fit.input", "train.py", "fit/input"),
+        ("construct", "keras/src/callbacks/callback_list.py", "construct"),
+    ],
+)
+def test_a_sample_that_reaches_over_the_end_of_a_short_phase_has_that_of_its_stack(
+    phase: str, file: str, told: str
+) -> None:
+    """The line that saves the model would make the next batch else."""
+    assert of(sampled(("fit", KERAS), ("f", file), later=phase))[-1].phase == told
 
 
 def test_other_threads_keep_the_phase_of_the_main_thread() -> None:
