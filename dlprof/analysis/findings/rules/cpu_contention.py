@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import WORK, Case
-from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, Support
+from dlprof.analysis.findings.finding import Abstain, Claim, Query, Remedy, Sentence, Support, thread_variables
 from dlprof.analysis.findings.rules import threads_oversubscribed
 from dlprof.analysis.findings.title import Title
 from dlprof.schema.manifest import Rank
@@ -38,6 +38,7 @@ def look(case: Case) -> Iterator[Claim]:
     # No more is lost than all threads waited together: a process that hardly runs hardly waits, whatever the share.
     most = seen.wait_ns / max(1, sum(case.own(top) for top in WORK))
     is_rank = _has_others(case.run.manifest.rank)
+    left = _left(case, seen.others_pct)
     others = "Other processes, maybe ranks of this training," if is_rank else "Other programs"
     yield Claim(
         Sentence(
@@ -46,10 +47,25 @@ def look(case: Case) -> Iterator[Claim]:
         ),
         case.takes(*WORK, share=min(0.95, most, _LOST * seen.waiting * in_step)),
         [queries.scheduled(), _USE],
-        _APART if is_rank else _STOP,
+        _APART if is_rank else f"{_STOP} {_leave(left)}" if left else _STOP,
+        remedy=Remedy(f"{left} thread{'s' * (left > 1)}", thread_variables(left), {"threads": left}) if left else None,
         basis=Basis.ESTIMATED,
         support=Support(Ground.STATED),
         title=_OF_A_RANK if is_rank else None,
+    )
+
+
+def _left(case: Case, others_pct: float) -> int | None:
+    """The cores that others leave, where the engine has more threads and each operation waits for all of them."""
+    left = max(1, int(case.machine.usable_cores - others_pct / 100))
+    return left if case.engine.threads_in_step and _threads(case) > left else None
+
+
+def _leave(left: int) -> str:
+    """What to do where the others are to stay."""
+    return (
+        f"Where they are to stay, use no more threads than they leave cores (OMP_NUM_THREADS={left}): each operation "
+        "waits for its thread that has none."
     )
 
 

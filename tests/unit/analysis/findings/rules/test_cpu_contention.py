@@ -40,6 +40,23 @@ def test_threads_in_step_lose_what_the_slowest_of_them_waits(tmp_path: Path) -> 
     assert finding.at_stake_ns == pytest.approx(2 * 0.85 * 0.4 * 6 * S, rel=0.01)
 
 
+def test_threads_in_step_are_to_be_no_more_than_others_leave_cores(tmp_path: Path) -> None:
+    """One and a half of two cores are taken; it is tried with one thread."""
+    finding = pick(planted().diagnosis(tmp_path), "cpu-contention")
+
+    assert "use no more threads than they leave cores (OMP_NUM_THREADS=1)" in finding.next_step
+    assert finding.remedy is not None
+    assert finding.remedy.overrides == {"threads": 1}
+
+
+def test_threads_that_do_not_wait_for_each_other_may_stay(tmp_path: Path) -> None:
+    """TensorFlow's take the operators as they are free."""
+    tables = quiet(spans=threads(2), **cpu((2.5, BEGIN), (7.5, WAITING), others=150.0))
+    finding = pick(diagnosed(tmp_path / "r", on("tensorflow"), **tables), "cpu-contention")
+
+    assert (finding.remedy, "OMP_NUM_THREADS" in finding.next_step) == (None, False)
+
+
 def test_no_more_is_lost_than_all_threads_waited(tmp_path: Path) -> None:
     """A process that hardly runs: 0.1 s on a core, and 0.4 s without one, of 6 s."""
     rarely = {"run_ns": S // 10, "wait_ns": 4 * S // 10, "main_run_ns": 0, "main_wait_ns": 0}
