@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +73,21 @@ def read(path: Path) -> FileContent:
         raise ArtifactError(text, path=path, offset=0)
     with mapped(path) as data:
         return _Reading(path, data).read()
+
+
+@dataclass(frozen=True)
+class _Marked:
+    """Ends of the events of a line.
+
+    Attributes:
+        line: The line, by its place in the plane.
+        end: When each event really ended (ns), or NONE.
+        thread: The line on which that was marked, or NONE.
+    """
+
+    line: int
+    end: Integers
+    thread: Integers
 
 
 class _Reading:
@@ -137,7 +153,7 @@ class _Reading:
         names = NameTable(self._trace, plane, is_gpu=not role.is_host, keeps_all=self._keeps_all)
         operations = TpuNames(self._trace, self._bytes, plane)
         ends = xends.ends(self._bytes, plane)
-        for span in plane.lines:
+        for at, span in enumerate(plane.lines):
             line = self._bytes.line(span)
             use = line_role(role, line.name)
             if use is Role.UNREAD:
@@ -148,7 +164,7 @@ class _Reading:
             lane = self._lane(plane, line, role)
             for piece in self._bytes.pieces(line):
                 if use in (Role.HOST, Role.KERNELS):
-                    self._add_piece(names, line.timestamp_ns, piece, lane, ends)
+                    self._add_piece(names, line.timestamp_ns, piece, lane, ends, at)
                 else:
                     self._add_operations(operations, use, line.timestamp_ns, piece, lane)
         self._beside.put()
@@ -161,7 +177,7 @@ class _Reading:
         thread = stream if stream is not None else line.number % 2**62
         return self._trace.lane((plane.name, line.number, line.name), Lane(0, thread, name, role.device))
 
-    def _add_piece(self, names: NameTable, line_ns: int, piece: Piece, lane: int, ends: xends.Ends) -> None:
+    def _add_piece(self, names: NameTable, line_ns: int, piece: Piece, lane: int, ends: xends.Ends, at: int) -> None:
         try:
             heads = xlines.heads(piece.data, piece.begins)
             kinds = names.kinds(heads.metadata)
@@ -174,7 +190,7 @@ class _Reading:
         if not names.is_gpu:
             self._unread[_MARKS] += len(keep) - int((told.kind != IGNORED).sum())
         numbers = next((stats[stat] for stat in ends.stats), None)
-        self._add(events, line_ns, lane, told, None if numbers is None else ends.of(numbers))
+        self._add(events, line_ns, lane, told, None if numbers is None else _Marked(at, *ends.of(numbers)))
 
     def _add_operations(self, names: TpuNames, use: Role, line_ns: int, piece: Piece, lane: int) -> None:
         """Events of a line whose names tell all there is to tell."""
@@ -185,7 +201,7 @@ class _Reading:
             raise WireError("an event that is written in an unusual order", piece.at) from error
         self._add(events, line_ns, lane, names.resolve(events.metadata, use))
 
-    def _add(self, events: xlines.Events, line_ns: int, lane: int, told: Told, marked: Integers | None = None) -> None:
+    def _add(self, events: xlines.Events, line_ns: int, lane: int, told: Told, marked: _Marked | None = None) -> None:
         """Add those events that are kept and whose times make sense.
 
         Args:
@@ -193,7 +209,7 @@ class _Reading:
             line_ns: The time that they count from (ns).
             lane: Their lane.
             told: What is told of each.
-            marked: When each really ended (ns), or NONE; None: no end is marked.
+            marked: When and where each really ended; None: no end is marked.
         """
         kept = told.kind != IGNORED
         good = kept & (events.offset_ps >= 0) & (events.duration_ps >= 0)
@@ -202,11 +218,6 @@ class _Reading:
         # Rounded from picoseconds once, so that sums stay what the file says.
         start = line_ns + (events.offset_ps + 500) // 1000
         end = line_ns + (events.offset_ps + events.duration_ps + 500) // 1000
-        goes_on = np.zeros(len(good), bool)
-        if marked is not None:
-            goes_on = good & (told.kind == EventKind.OPERATOR) & (marked > end + ROUNDING_NS)
-            goes_on[goes_on] = ~self._holds_others(told.scope[goes_on])
-            end = np.where(goes_on, marked, end)
         dur = np.maximum(end - start, 0) if device == CPU else (events.duration_ps + 500) // 1000
         found = Events.of(
             kind=told.kind,
@@ -218,8 +229,19 @@ class _Reading:
             link=told.link,
             scope=told.scope,
         )
-        self._beside.add(found.select(goes_on))
-        self._trace.events.add(found.select(good & ~goes_on))
+        if marked is not None:
+            good = good & ~self._add_beside(found, good & (told.kind == EventKind.OPERATOR), marked)
+        self._trace.events.add(found.select(good))
+
+    def _add_beside(self, found: Events, operators: Booleans, marked: _Marked) -> Booleans:
+        """Add the operators that ended after their call; which they are."""
+        called = found.ends
+        self._beside.calls(marked.line, found.start[operators], called[operators])
+        goes_on = operators & (marked.end > called + ROUNDING_NS)
+        goes_on[goes_on] = ~self._holds_others(found.scope[goes_on].astype(np.int64))
+        whole = replace(found, dur=np.where(goes_on, marked.end - found.start, found.dur)).select(goes_on)
+        self._beside.add(whole, called[goes_on], marked.thread[goes_on])
+        return goes_on
 
     def _holds_others(self, scopes: Integers) -> Booleans:
         """Whether each is a loop, a call or a condition: what runs in it has events, and would be counted twice."""

@@ -33,13 +33,16 @@ class Ends:
     stats: tuple[int, ...]
     _numbers: Integers
     _times: Integers
+    _lines: Integers
 
-    def of(self, numbers: Integers) -> Integers:
-        """The end of each operation (ns); NONE where it is not marked."""
+    def of(self, numbers: Integers) -> tuple[Integers, Integers]:
+        """When each operation ended (ns), and on which line of the plane that was marked; NONE where it is not."""
         if not len(self._numbers):
-            return np.full(len(numbers), NONE, np.int64)
+            nothing = np.full(len(numbers), NONE, np.int64)
+            return nothing, nothing
         at = np.minimum(np.searchsorted(self._numbers, numbers), len(self._numbers) - 1)
-        return np.where((self._numbers[at] == numbers) & (numbers >= 0), self._times[at], NONE)
+        known = (self._numbers[at] == numbers) & (numbers >= 0)
+        return np.where(known, self._times[at], NONE), np.where(known, self._lines[at], NONE)
 
 
 def ends(space: SpaceBytes, plane: Plane) -> Ends:
@@ -50,15 +53,19 @@ def ends(space: SpaceBytes, plane: Plane) -> Ends:
     """
     names = np.asarray([number for number, name in plane.names.items() if name.startswith(_MARK)], np.int64)
     operation, marked = (plane.stat_numbers([name]) for name in (_OPERATION, _MARKED))
+    empty = np.empty(0, np.int64)
     if not len(names) or not operation or not marked:
-        nothing = np.empty(0, np.int64)
-        return Ends((), nothing, nothing)
-    lines = [space.line(span) for span in plane.lines]
-    found = [part for line in lines for piece in space.pieces(line) for part in _marks(line, piece, names, marked)]
-    budget().hold(sum(part[0].nbytes + part[1].nbytes for part in found), "marks of ends")
-    numbers, times = (np.concatenate([part[at] for part in found] or [np.empty(0, np.int64)]) for at in (0, 1))
+        return Ends((), empty, empty, empty)
+    parts = [(empty, empty, empty)]
+    for at, span in enumerate(plane.lines):
+        line = space.line(span)
+        for piece in space.pieces(line):
+            for numbers, times in _marks(line, piece, names, marked):
+                budget().hold(3 * numbers.nbytes, "marks of ends")
+                parts.append((numbers, times, np.full(len(numbers), at, np.int64)))
+    numbers, times, lines = (np.concatenate([part[column] for part in parts]) for column in range(3))
     order = np.argsort(numbers, kind="stable")
-    return Ends(tuple(operation), numbers[order], times[order])
+    return Ends(tuple(operation), numbers[order], times[order], lines[order])
 
 
 def _marks(line: Line, piece: Piece, names: Integers, marked: list[int]) -> Iterator[tuple[Integers, Integers]]:

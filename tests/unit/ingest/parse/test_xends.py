@@ -71,6 +71,14 @@ def test_an_operation_lasts_until_its_mark_on_whatever_thread(tmp_path: Path) ->
     ]
 
 
+def test_one_whose_last_part_waited_for_its_thread_began_so_much_later(tmp_path: Path) -> None:
+    """The thread on which it ended was within a sort for 100 of 117 us."""
+    add = [Event("add.1", 0, 1, operation=7)]
+    sort = [Event("sort.2", 5, 100, operation=8), Event("end: add.1", 117, 0, marked=7)]
+
+    assert operators(tmp_path, add, sort) == [("sort.2", "thread 1", 100), ("add.1", "asynchronous 0", 17)]
+
+
 def test_an_operation_that_ends_with_its_call_stays_on_its_thread(tmp_path: Path) -> None:
     """Each has a mark: most of them just before the call is over."""
     thread = [Event("dot.3", 0, 10, operation=7), Event("end: dot.3", 9, 0, marked=7)]
