@@ -1,4 +1,4 @@
-"""`dlprof help`: commands and topics."""
+"""`dlprof help`: commands, topics and findings."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ examples:
   dlprof help trace              as `dlprof trace --help`
   dlprof help backends install
   dlprof help exit-codes         a topic
+  dlprof help input-bound        a finding: what it means, and what to do
   dlprof help --man > dlprof.1   the man page, with all commands"""
 
 
@@ -30,7 +31,9 @@ class Arguments:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the words."""
-    parser.add_argument("words", nargs="*", metavar="WORD", help="a command, with a subcommand of it, or a topic")
+    parser.add_argument(
+        "words", nargs="*", metavar="WORD", help="a command, with a subcommand of it, a topic, or a finding"
+    )
     parser.add_argument("--man", action="store_true", help="print the man page, for man(1)")
 
 
@@ -38,7 +41,6 @@ def run(args: Arguments) -> int:
     """Print the help."""
     from dlprof.cli import COMMANDS, make_parser
     from dlprof.cli.topics import TOPICS
-    from dlprof.errors import UsageError, nearest
 
     name = args.words[0] if args.words else None
     if args.man:
@@ -50,9 +52,20 @@ def run(args: Arguments) -> int:
     elif name is None:
         print(make_parser().format_help() + _topics())
     else:
-        near = nearest(name, [*COMMANDS, *TOPICS])
-        raise UsageError(f"There is no command or topic {name}.", hint="dlprof help", near=near)
+        _explain(name, [*COMMANDS, *TOPICS])
     return 0
+
+
+def _explain(name: str, others: Sequence[str]) -> None:
+    """Print what a finding means; what is none is refused with the nearest word."""
+    from dlprof.cli import finding_help
+    from dlprof.errors import UsageError, nearest
+
+    known = finding_help.titles()
+    if name not in known:
+        near = nearest(name, [*others, *known])
+        raise UsageError(f"There is no command, topic or finding {name}.", hint="dlprof help", near=near)
+    finding_help.show(name, file=sys.stdout)
 
 
 def _manual(words: Sequence[str]) -> None:
@@ -90,4 +103,5 @@ def _topics() -> str:
     from dlprof.cli.topics import TOPICS
 
     width = max(map(len, TOPICS))
-    return "\n".join(["", "topics:", *(f"  {name:<{width}}  {topic.about}" for name, topic in TOPICS.items())])
+    lines = [f"  {name:<{width}}  {topic.about}" for name, topic in TOPICS.items()]
+    return "\n".join(["", "topics:", *lines, "", "`dlprof help FINDING`, such as input-bound, tells what it means."])

@@ -32,19 +32,25 @@ TOPICS = {
     "assistants": Topic("let an assistant find and fix a slow training: dlprof mcp", "assistants"),
     "backends": Topic("managed environments, and interpreters of your own", "backends"),
     "bench": Topic("matrices of scenarios and backends", "bench"),
+    "ci-gate": Topic("how to stop slow-downs in CI", "howto/ci-gate"),
+    "compare-backends": Topic("how to find why one backend is slower than another", "howto/compare-backends"),
     "comparing": Topic("compare, diagnose and gate: how they come to their figures", "comparing"),
     "exam": Topic("how often the findings are right", "exam"),
     "exit-codes": Topic("what dlprof ends with", "exit-codes"),
     "exporting": Topic("formats of other viewers, and what each holds", "exporting"),
     "findings": Topic("every finding: its signal, and the time at stake", "comparing", "Findings"),
+    "first-epoch": Topic("how to find why the first epoch is slow", "howto/first-epoch"),
     "glossary": Topic("every word", "glossary"),
     "gpu-rules": Topic("on which real traces the rules for GPUs were tried", "gpu-rules"),
     "history": Topic("a benchmark over commits: which one made it slower, and where", "history"),
     "host": Topic("what the script sees under dlprof: signals, streams, descriptors", "host"),
     "importing": Topic("traces of other profilers", "importing"),
+    "input-pipeline": Topic("how to tell whether the input is what the training waits for", "howto/input-pipeline"),
     "json": Topic("what --json prints, field by field", "json"),
     "kernels": Topic("kernel windows, attribution, tracers", "kernels"),
     "live": Topic("the screen of trace --live", "live"),
+    "many-runs": Topic("how to see whether it became slower over the weeks", "howto/many-runs"),
+    "offline": Topic("how to profile on a cluster without internet", "howto/offline"),
     "own-loops": Topic("training loops of your own: what is recognised without marks", "own-loops"),
     "marks": Topic("scripts without Keras: custom loops and other programs", "marks"),
     "memory-use": Topic("memory: what is measured, what is estimated, and when it grows", "memory"),
@@ -58,6 +64,7 @@ TOPICS = {
     "run-folder": Topic("files of a run", "run-folder"),
     "scenarios": Topic("scripts that come with the sources", "scenarios"),
     "trying": Topic("what other settings would bring: how it is tried and forecast", "trying"),
+    "which-lines": Topic("how to find the lines that cost most", "howto/lines"),
 }
 """Every topic."""
 
@@ -72,6 +79,15 @@ def text(name: str) -> str:
     path = next(path for folder in _FOLDERS if (path := folder / f"{topic.page}.md").is_file())
     whole = path.read_text(encoding="utf-8")
     return _LINK.sub(_followed, _section(whole, topic.section) if topic.section else whole).strip()
+
+
+def row(name: str, word: str) -> str:
+    """What the tables of a topic say of a word that stands as code in the first column; empty: nothing."""
+    for line in text(name).splitlines():
+        first, _, rest = line.removeprefix("| ").partition(" | ")
+        if line.startswith("|") and f"`{word}`" in first:
+            return rest.partition(" | ")[0]
+    return ""
 
 
 def _section(whole: str, heading: str) -> str:
@@ -97,6 +113,6 @@ def leads_to(target: str) -> str | None:
 
 def _fitting(page: str, anchor: str) -> Iterator[str]:
     """Topics of a page, those of the very section first."""
-    of_page = {name: topic for name, topic in TOPICS.items() if topic.page == page}
+    of_page = {name: topic for name, topic in TOPICS.items() if topic.page.rpartition("/")[2] == page}
     yield from (name for name, topic in of_page.items() if anchor and topic.section.lower() == anchor)
     yield from (name for name, topic in of_page.items() if not topic.section)

@@ -11,13 +11,12 @@ from functools import cache
 from pathlib import Path
 
 from dlprof.analysis.findings.rules import RULES, module_name
+from dlprof.cli.rule_texts import advice
 from reference_pages import markdown as md
 from reference_pages import source
 
 HOME = source.DLPROF / "analysis" / "findings"
 TRUTHS = source.ROOT / "scenarios" / "faults"
-_LEAST = 20
-"""Letters of a text that can be advice, and no word of a sentence."""
 _ROW = re.compile(r"^\| (?P<slugs>`[^|]+`) \| (?P<signal>.+?) \| (?P<stake>.+?) \|$", re.MULTILINE)
 _ABOUT = """\
 What each finding means, and what to do. `dlprof diagnose` asks these rules, in this order: time that one has claimed is
@@ -72,56 +71,6 @@ def examples() -> Mapping[str, Mapping[str, str]]:
         if truth["about"] not in found.setdefault(truth["slug"], {}).values():
             found[truth["slug"]][path.stem] = truth["about"]
     return found
-
-
-def advice(path: Path) -> list[str]:
-    """What a rule tells the user to do: each text that can be the next step of one of its claims."""
-    steps = [call.args[3] for call in source.calls(source.tree(path), "Claim") if len(call.args) > 3]
-    told = [text for step in steps for text in _texts(step, source.tree(path), ())]
-    plain = (re.sub(rf"^(?:{source.OPEN})+ ?(?=[A-Z])", "", text.strip()) for text in told)
-    return list(dict.fromkeys(re.sub(rf"{source.OPEN}+", source.OPEN, text) for text in plain if _has_words(text)))
-
-
-def _has_words(text: str) -> bool:
-    return len(text.replace(source.OPEN, "")) > _LEAST and not text.startswith(",")
-
-
-def _texts(node: ast.AST, tree: ast.Module, seen: tuple[str, ...]) -> Iterator[str]:
-    """Texts that an expression may be; names and functions of its file are followed."""
-    name = _followed(node, seen)
-    parts = list(_meant(name, tree)) if name else _parts(node)
-    for part in parts:
-        yield from _texts(part, tree, (*seen, name))
-    if not parts and not name:
-        yield source.text_of(node)
-
-
-def _parts(node: ast.AST) -> list[ast.expr]:
-    """What an expression is one of; of a text that has no words of its own, what is put into it."""
-    if isinstance(node, ast.IfExp):
-        return [node.body, node.orelse]
-    if isinstance(node, ast.Subscript):
-        return [node.value]
-    if isinstance(node, (ast.Dict, ast.Tuple)):
-        return node.values if isinstance(node, ast.Dict) else node.elts
-    if isinstance(node, ast.JoinedStr) and not _has_words(source.text_of(node)):
-        return [value.value for value in node.values if isinstance(value, ast.FormattedValue)]
-    return []
-
-
-def _followed(node: ast.AST, seen: tuple[str, ...]) -> str:
-    """The name of what an expression only names or calls; empty: it is something else."""
-    node = node.func if isinstance(node, ast.Call) else node
-    return node.id if isinstance(node, ast.Name) and node.id not in seen else ""
-
-
-def _meant(name: str, tree: ast.Module) -> Iterator[ast.AST]:
-    """What a name of a file is, or what a function of it returns."""
-    for node in tree.body:
-        if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in node.targets):
-            yield node.value
-        if isinstance(node, ast.FunctionDef) and node.name == name:
-            yield from (n.value for n in ast.walk(node) if isinstance(n, ast.Return) and n.value is not None)
 
 
 def _file(slug: str) -> Path:

@@ -6,20 +6,14 @@ import ast
 import io
 import tokenize
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
+from dlprof.cli.rule_texts import OPEN, calls, first_paragraph, text_of, tree
+
+__all__ = ["OPEN", "above", "attributes", "calls", "comments", "files", "first_paragraph", "said", "text_of", "tree"]
 ROOT = Path(__file__).parents[2]
 DLPROF = ROOT / "dlprof"
 PROBES = ROOT / "probes" / "dlprof_probes"
-OPEN = "…"
-"""Stands for a value that is known only when dlprof runs."""
-
-
-@cache
-def tree(path: Path) -> ast.Module:
-    """A file, parsed."""
-    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def files(*folders: Path) -> Iterator[Path]:
@@ -37,11 +31,6 @@ def said(path: Path, name: str | None = None) -> str:
     return first_paragraph(ast.get_docstring(node) or "")
 
 
-def first_paragraph(text: str) -> str:
-    """All up to the first empty line, as one line."""
-    return " ".join(text.strip().partition("\n\n")[0].split())
-
-
 def attributes(path: Path, class_name: str) -> dict[str, str]:
     """Attributes of a class to the docstring that follows each; without one: an empty text."""
     body = next(n for n in tree(path).body if isinstance(n, ast.ClassDef) and n.name == class_name).body
@@ -54,25 +43,6 @@ def attributes(path: Path, class_name: str) -> dict[str, str]:
             doc = following.value if isinstance(following, ast.Expr) else None
             found[target.id] = first_paragraph(str(doc.value)) if isinstance(doc, ast.Constant) else ""
     return found
-
-
-def text_of(node: ast.AST | None) -> str:
-    """A text as the code builds it; what is known only later is `OPEN`."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return node.value
-    if isinstance(node, ast.JoinedStr):
-        return "".join(text_of(part) for part in node.values)
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        return text_of(node.left) + text_of(node.right)
-    return OPEN
-
-
-def calls(node: ast.AST, *names: str) -> Iterator[ast.Call]:
-    """Calls of functions or classes by their plain names, in the order of the source."""
-    found = (
-        n for n in ast.walk(node) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id in names
-    )
-    return iter(sorted(found, key=lambda call: (call.lineno, call.col_offset)))
 
 
 def comments(path: Path) -> tuple[dict[int, str], dict[int, str]]:

@@ -61,5 +61,24 @@ def test_a_word_that_is_neither_is_refused_with_the_nearest(capsys: pytest.Captu
 
     said = capsys.readouterr().err
     assert (
-        said == "dlprof: error: There is no command or topic exit-code; did you mean exit-codes?\n  try: dlprof help\n"
+        said == "dlprof: error: There is no command, topic or finding exit-code; did you mean exit-codes?\n"
+        "  try: dlprof help\n"
     )
+
+
+def test_a_finding_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    """What it means, what to do, and what tells more."""
+    assert dlprof("help", "import-heavy") == 0
+
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("import-heavy: ")
+    assert lines[2].startswith("Signal: ")
+    assert "What to do  (… stands for what the run tells)" in lines
+    assert lines[-1] == "more: dlprof help findings   dlprof diagnose RUN --evidence   dlprof help comparing"
+
+
+def test_a_finding_that_was_mistyped_is_suggested(capsys: pytest.CaptureFixture[str]) -> None:
+    """As commands and topics are."""
+    assert dlprof("help", "inputbound") == 64
+
+    assert "did you mean input-bound?" in capsys.readouterr().err

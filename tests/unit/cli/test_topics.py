@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dlprof import cli
-from dlprof.cli import topics
+from dlprof.cli import finding_help, topics
 from dlprof.cli.topics import TOPICS
 
 ROOT = Path(__file__).parents[3]
@@ -38,11 +38,11 @@ def test_every_chapter_is_part_of_the_wheel() -> None:
     assert shipped == {f"docs/{topic.page}.md": f"dlprof/topics/{topic.page}.md" for topic in TOPICS.values()}
 
 
-def test_what_help_and_errors_name_is_a_command_or_a_topic() -> None:
+def test_what_help_and_errors_name_is_a_command_a_topic_or_a_finding() -> None:
     """And no file of the documentation, which a wheel does not have."""
     texts = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8", errors="replace") for path in SHIPPED}
     named = {(file, name) for file, text in texts.items() for name in re.findall(r"\bdlprof help ([\w-]+)", text)}
-    known = {*TOPICS, *cli.COMMANDS, "COMMAND", "TOPIC", "--man"}
+    known = {*TOPICS, *cli.COMMANDS, *finding_help.titles(), "COMMAND", "TOPIC", "FINDING", "--man"}
 
     assert {one for one in named if one[1] not in known} == set()
     assert {file for file, text in texts.items() if re.search(r"\bdocs/[\w/-]+\.(?:md|html)\b", text)} == set()
