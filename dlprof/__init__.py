@@ -1,4 +1,4 @@
-"""dlprof: deep profiling and tracing of Keras training, on every backend.
+"""dlprof: deep profiling and tracing of training: Keras on every backend, PyTorch, JAX, TensorFlow, MXNet.
 
 This package is the conductor and the analyser. What runs inside and beside the traced
 process lives in the separate package `dlprof_probes` (folder `probes/`).

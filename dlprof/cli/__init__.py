@@ -13,7 +13,7 @@ from dlprof.errors import did_you_mean
 from dlprof.version import __version__
 
 COMMANDS = {
-    "trace": "run a Keras script under the probes, and report where the time went",
+    "trace": "run a training script under the probes, and report where the time went",
     "attach": "look at a process that runs already: cores, memory, I/O, GPUs, stacks",
     "report": "print the report of a run",
     "lines": "print time and hits of each line of the script",
@@ -48,8 +48,8 @@ COMMANDS = {
 EXAMPLES = """\
 examples:
   dlprof demo                                            two stored runs, to see what comes out
-  dlprof trace train.py                                  the Keras of this interpreter
-  dlprof trace train.py --python ~/venv/bin/python       that of another one
+  dlprof trace train.py                                  with the packages of this interpreter
+  dlprof trace train.py --python ~/venv/bin/python       with those of another one
   dlprof scenarios copy mlp                              scripts that come with dlprof
   dlprof trace scenarios/mlp.py --backend mxnet          a managed environment
   dlprof trace train.py -- --epochs 3                    arguments of the script
@@ -60,7 +60,10 @@ examples:
 `dlprof help COMMAND` tells more; `dlprof help` also lists the topics. Exit codes: those of the script, else
 `dlprof help exit-codes`. NO_COLOR and FORCE_COLOR are heeded."""
 """What the help of dlprof itself ends with."""
-_ABOUT = "Where does the time of Keras training go, and why is one backend slower than another?"
+_ABOUT = (
+    "Where does the time of training (Keras, PyTorch, JAX, TensorFlow, MXNet) go, and why is one backend slower than "
+    "another?"
+)
 
 
 def parse(words: Sequence[str]) -> tuple[Command, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -143,7 +144,8 @@ def _interpreters() -> list[Check]:
         except DlprofError:  # a shim that leads nowhere
             continue
         found.setdefault(facts.prefix, facts.version_text)
-    return [Check("interpreter", "ok", f"{version:<8} {prefix}") for prefix, version in found.items()]
+    newest_first = sorted(found.items(), key=lambda one: ([-int(part) for part in re.findall(r"\d+", one[1])], one[0]))
+    return [Check("interpreter", "ok", f"{version:<8} {prefix}") for prefix, version in newest_first]
 
 
 def _keras() -> list[Check]:
@@ -226,9 +228,20 @@ def _gpu_tools() -> list[Check]:
 
     found = {name: shutil.which(name) for name in ("nsys", "nvprof")}
     checks = [Check(name, "ok" if path else "missing", path or "not on PATH") for name, path in found.items()]
+    if not _has_gpu():
+        return [*checks, Check("GPU tracer", "missing", "none is needed without a GPU")]
     chosen = gpu_tracers.choose("auto")
     names = {"framework": "the engine's own tracer", "nsys": "Nsight Systems", "nvprof": "nvprof"}
     return [*checks, Check("GPU tracer", "ok", f"{names[chosen.name]}: {chosen.reason}")]
+
+
+def _has_gpu() -> bool:
+    from dlprof_probes.sidecar.gpu import Unavailable, cards
+
+    try:
+        return bool(cards())
+    except Unavailable:
+        return False
 
 
 def _disk() -> list[Check]:

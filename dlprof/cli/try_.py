@@ -70,9 +70,11 @@ def run(args: Arguments) -> int:
     system.need_linux("dlprof try")
     if not 1 <= args.repeat <= 100:
         raise UsageError(f"--repeat must lie between 1 and 100, not {args.repeat}.")
-    changes = settings.changes(args.set)
     opened = open_run(args.run)
-    settings.refuse(changes, training.of_run(opened), opened.name)
+    trained = training.of_run(opened)
+    fitting = settings.example(trained, {row["kind"] for row in opened.rows("loaders")})
+    changes = settings.changes(args.set, fitting)
+    settings.refuse(changes, trained, opened.name)
     minutes = again.seconds(opened, len(changes), args.repeat) / 60
     titles = "; ".join(change.title for change in changes)
     say(f"to try: {titles}; the script runs {(len(changes) + 1) * args.repeat} times, about {minutes:.1f} min")

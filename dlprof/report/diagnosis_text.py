@@ -7,7 +7,7 @@ from typing import Any, TextIO
 
 from rich.text import Text
 
-from dlprof.analysis.findings.finding import Diagnosis, Evidence, Finding
+from dlprof.analysis.findings.finding import Diagnosis, Evidence, Finding, Rank
 from dlprof.analysis.findings.rest import LoopLine, Rest
 from dlprof.report import finding_words
 from dlprof.report.console import Column, Page, make_page
@@ -113,12 +113,20 @@ def _evidence(page: Page, evidence: Evidence) -> None:
     page.say(safe(f'dlprof sql RUN "{evidence.sql}"'), "dim", 3)
 
 
+def _falls(diagnosis: Diagnosis) -> bool:
+    """Whether the times at stake fall from the first finding to the last."""
+    times = [one.at_stake_ns for one in diagnosis.findings if one.rank is Rank.BY_TIME]
+    return times == sorted(times, reverse=True)
+
+
 def _explained(page: Page, diagnosis: Diagnosis) -> None:
     """How much of the whole the causes explain."""
     if not diagnosis.findings:
         return
     explained, whole = diagnosis.explained_ns, diagnosis.whole_ns
     page.console.print()
+    if not _falls(diagnosis):
+        page.say("The order is that of the time at stake times the confidence.", "dim")
     if explained > whole and diagnosis.whole is Whole.GAP:  # what one side loses in some parts it gains in others
         page.say(
             f"These causes explain {duration(explained)}; the gap is only {duration(whole)}, because other "
@@ -168,8 +176,11 @@ def _whole(diagnosis: Diagnosis) -> str:
 def _abstained(page: Page, diagnosis: Diagnosis) -> None:
     if diagnosis.abstained:
         page.title("Not judged, for want of data")
+        by_reason: dict[str, list[str]] = {}
         for rule in diagnosis.abstained:
-            page.say(safe(f"{rule.slug}: {rule.because}"), "dim", 2)
+            by_reason.setdefault(rule.because, []).append(rule.slug)
+        for reason, slugs in by_reason.items():
+            page.say(safe(f"{', '.join(slugs)}: {reason}"), "dim", 2)
 
 
 def _is_number(value: Any) -> bool:

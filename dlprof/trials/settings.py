@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,14 +81,25 @@ class Change:
     remedy: Remedy
 
 
-def changes(words: Sequence[str]) -> list[Change]:
+def example(training: Training | None, loaders: Container[str]) -> str:
+    """A setting that can be tried on a run, as it is typed; loaders by their kinds."""
+    if training is not None and training.settings:
+        return "--set batch_size=256" if training.batch_size != 256 else "--set batch_size=512"
+    return "--set num_workers=2" if "DataLoader" in loaders else "--set threads=1"
+
+
+def changes(words: Sequence[str], fitting: str = "--set threads=1") -> list[Change]:
     """What to try, of texts such as `batch_size=128,256`: one change for each combination of values.
+
+    Args:
+        words: The texts.
+        fitting: What is proposed where there are none.
 
     Raises:
         UsageError: One is no setting; there is none; or there are too many.
     """
     if not words:
-        raise UsageError("Nothing is to be changed.", hint="--set batch_size=256")
+        raise UsageError("Nothing is to be changed.", hint=fitting)
     choices = [_choices(word) for word in words]
     names = [pairs[0][0] for pairs in choices]
     for name in names:
@@ -103,7 +114,7 @@ def changes(words: Sequence[str]) -> list[Change]:
 def _choices(word: str) -> list[tuple[str, Any]]:
     name, equals, text = word.partition("=")
     if not equals:
-        raise UsageError(f"--set takes NAME=VALUE, not {word}.", hint="--set batch_size=256")
+        raise UsageError(f"--set takes NAME=VALUE, not {word}.", hint="--set threads=1")
     if name.startswith(VARIABLE):
         if not _NAME.fullmatch(name[len(VARIABLE) :]):
             raise UsageError(f"{name} does not name an environment variable.", hint="--set env:OMP_NUM_THREADS=1")

@@ -49,11 +49,12 @@ def cores(machine: Machine) -> str:
 
 
 def _keras(report: Report) -> str:
-    """The version of Keras: as it said itself; else, where nobody knows whether it was loaded, as its package says."""
+    """The version of Keras: as it said itself; else, where nobody saw whether it was loaded, as its package says."""
     if report.keras_version:
         return f"Keras {report.keras_version}"
     native = (report.backend or "").startswith("native-")
-    installed = report.versions.get("keras") if (report.backend or report.unrecorded) and not native else None
+    unseen = report.unrecorded is not None or (report.backend and not report.phases)
+    installed = report.versions.get("keras") if unseen and not native else None
     if installed:
         return f"Keras {installed} installed"
     if report.attached and report.outside:

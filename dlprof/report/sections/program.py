@@ -89,7 +89,7 @@ def why_no_steps(report: Report) -> str:
         return "they are measured inside a process only (dlprof trace)"
     if report.outside:
         return "the program marked none"
-    return "fit was never called (a loop of your own: dlprof_probes.mark.steps)"
+    return "no training was seen (a loop of your own: dlprof help own-loops)"
 
 
 def _loop_row(loop: StepSummary, *, input_inside_step: bool) -> list[str]:

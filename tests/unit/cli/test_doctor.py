@@ -177,12 +177,29 @@ def test_tools_that_are_not_on_the_path_are_missing(monkeypatch: pytest.MonkeyPa
     """And what will trace GPUs is said."""
     monkeypatch.setattr("shutil.which", lambda name: f"/bin/{name}" if name == "nsys" else None)
     monkeypatch.setattr(gpu_tracers, "choose", lambda _wanted: SimpleNamespace(name="nsys", reason="it is there"))
+    monkeypatch.setattr(doctor, "_has_gpu", lambda: True)
 
     assert [(check.name, check.state, check.found) for check in doctor._gpu_tools()] == [
         ("nsys", "ok", "/bin/nsys"),
         ("nvprof", "missing", "not on PATH"),
         ("GPU tracer", "ok", "Nsight Systems: it is there"),
     ]
+
+
+def test_without_a_gpu_no_tracer_is_said_to_be_ready(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There is nothing that it could trace."""
+    monkeypatch.setattr(doctor, "_has_gpu", lambda: False)
+
+    told = doctor._gpu_tools()[-1]
+    assert (told.state, told.found) == ("missing", "none is needed without a GPU")
+
+
+def test_interpreters_are_told_from_the_newest_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By their versions as numbers."""
+    monkeypatch.setattr(interpreters, "candidates", lambda _environ: ["3.9.18", "3.11.2", "3.10.13"])
+    monkeypatch.setattr(interpreters, "inspect", lambda path: SimpleNamespace(prefix=f"/{path}", version_text=path))
+
+    assert [check.found.split()[0] for check in doctor._interpreters()] == ["3.11.2", "3.10.13", "3.9.18"]
 
 
 def test_a_data_folder_that_may_not_be_written_to_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -38,10 +38,11 @@ def printed(
     evidence: bool = False,
     note: str = "",
     rest: tuple[Rest, ...] = (),
+    abstained: tuple[Abstention, ...] = (Abstention("gpu-idle", "no GPU was seen"),),
 ) -> list[str]:
     """The lines of the text, without empty ones."""
     out = io.StringIO()
-    diagnosis = Diagnosis(findings, (Abstention("gpu-idle", "no GPU was seen"),), whole_ns, whole, rest)
+    diagnosis = Diagnosis(findings, abstained, whole_ns, whole, rest)
     diagnosis_text.print_diagnosis(diagnosis, "Where r loses time", file=out, evidence=evidence, plain=True, note=note)
     return [line.rstrip() for line in out.getvalue().splitlines() if line.strip()]
 
@@ -198,3 +199,19 @@ def test_rules_that_could_not_tell_are_named_with_the_evidence() -> None:
     """And why."""
     assert printed(FINDING, evidence=True)[-2:] == ["Not judged, for want of data", "  gpu-idle: no GPU was seen"]
     assert "gpu-idle" not in "\n".join(printed(FINDING))
+
+
+def test_rules_that_could_not_tell_for_one_reason_share_its_line() -> None:
+    """Their names stand before it."""
+    abstained = tuple(Abstention(slug, "no GPU was seen") for slug in ("gpu-idle", "slow-kernel"))
+
+    assert printed(FINDING, evidence=True, abstained=abstained)[-1] == "  gpu-idle, slow-kernel: no GPU was seen"
+
+
+def test_an_order_that_is_not_that_of_the_times_is_explained() -> None:
+    """Confidence counts, too."""
+    text = "The order is that of the time at stake times the confidence."
+    unsure = replace(FINDING, at_stake_ns=3 * S, confidence=0.5)
+
+    assert text in printed(FINDING, unsure)
+    assert text not in printed(unsure, FINDING)

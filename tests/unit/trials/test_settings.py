@@ -27,6 +27,21 @@ def test_settings_go_to_keras_or_to_the_engine() -> None:
     assert change.remedy.environment == {}
 
 
+@pytest.mark.parametrize(
+    ("trained", "loaders", "proposed"),
+    [
+        (training(settings={"floatx": "float32"}), (), "--set batch_size=256"),
+        (training(settings={"floatx": "float32"}, batch_size=256), (), "--set batch_size=512"),
+        (training(), ("DataLoader",), "--set num_workers=2"),
+        (training(), (), "--set threads=1"),
+        (None, (), "--set threads=1"),
+    ],
+)
+def test_what_is_proposed_can_be_tried(trained: Training | None, loaders: tuple[str, ...], proposed: str) -> None:
+    """Only Keras takes the size of a batch, and only PyTorch's loader a number of workers."""
+    assert settings.example(trained, loaders) == proposed
+
+
 def test_values_are_tried_one_after_the_other_in_each_combination() -> None:
     """Two of one setting and two of another are four changes."""
     made = settings.changes(["batch_size=64,128", "threads=1,2"])

@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 
-from dlprof.report.model import Exit, Source
+from dlprof.report.model import Exit, PhaseTime, Source
 from dlprof.report.sections import head
 from dlprof.schema.manifest import Machine
 from tests.unit.report.reports import printed, report, rows
 from tests.unit.runs import S
+
+PHASES = (PhaseTime("fit", None, S, 1),)
 
 
 def test_the_head_says_what_was_run_on_what() -> None:
@@ -27,6 +29,7 @@ def test_the_head_says_what_was_run_on_what() -> None:
     [
         ({}, "Keras 3.15.0"),
         ({"keras_version": None, "versions": {"keras": "2.2.4"}}, "Keras 2.2.4 installed"),
+        ({"keras_version": None, "versions": {"keras": "3.15.1"}, "phases": PHASES}, "no Keras"),
         ({"keras_version": None}, "no Keras"),
         ({"keras_version": None, "versions": {"keras": "3.0"}, "backend": "native-torch"}, "no Keras"),
         ({"keras_version": None, "versions": {"keras": "3.0"}, "backend": None}, "no Keras"),

@@ -90,10 +90,10 @@ def test_how_the_time_of_a_step_was_got_is_said() -> None:
 @pytest.mark.parametrize(
     ("phases", "reason"),
     [
-        ((), "none: fit was never called (a loop of your own: dlprof_probes.mark.steps)"),
+        ((), "none: no training was seen (a loop of your own: dlprof help own-loops)"),
         (
             (PhaseTime("import", None, S, 1),),
-            "none: fit was never called (a loop of your own: dlprof_probes.mark.steps)",
+            "none: no training was seen (a loop of your own: dlprof help own-loops)",
         ),
         ((PhaseTime("predict", None, S, 1),), "none: no step of predict was finished"),
     ],

@@ -102,7 +102,7 @@ def test_a_single_step_of_no_known_kind_is_one_step() -> None:
 
 def test_a_traced_run_without_steps_says_why_and_an_imported_one_nothing() -> None:
     """Foreign traces may know no steps."""
-    assert short.steps(report()).startswith("none: fit was never called")
+    assert short.steps(report()).startswith("none: no training was seen")
     assert short.steps(report(state="imported")) == ""
 
 
