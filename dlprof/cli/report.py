@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # imported when it runs: --help stays fast
 
 EXAMPLES = """\
 examples:
-  dlprof report last                         the answer, in 25 lines at most
+  dlprof report last                         the answer, in 30 lines at most
   dlprof report last --full                  all of it
   dlprof report last kernels lines           some sections
   dlprof report kernels                      the same of the last run

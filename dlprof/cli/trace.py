@@ -218,7 +218,7 @@ def _tell(traced: Traced, *, report: bool) -> None:
 
     try:
         if not _tell_ranks(traced.run):
-            text.print_answer(traced.run, file=sys.stderr)
+            text.print_answer(traced.run, file=sys.stderr, own_python=sys.executable)
     except DlprofError as error:
         say(f"there is no report: {error.message}")
     except Exception as error:

@@ -61,7 +61,8 @@ def print_diagnosis(
 
 def _finding(page: Page, number: int, finding: Finding) -> None:
     page.console.print()
-    page.line(_head(page, number, finding))
+    for folded in _head(page, number, finding):
+        page.line(folded)
     page.line(Text(f"   {bar(finding.share, _BAR, ascii_only=page.ascii)}"))
     page.say(safe(finding.claim), indent=3)
     if finding.file:
@@ -82,11 +83,11 @@ def _advice(finding: Finding) -> str:
     return f"Only perhaps ({100 * finding.confidence:.0f} %); this would tell: {tell}. {finding.next_step}"
 
 
-def _head(page: Page, number: int, finding: Finding) -> Text:
+def _head(page: Page, number: int, finding: Finding) -> list[Text]:
     state = "" if finding.state == FindingState.UNTESTED else f"  {finding.state}"
     cost = causes.cost(finding.at_stake_ns, finding.share, finding.basis)
     heading = finding_words.heading(finding.heading, is_question=finding.is_question)
-    return causes.headline(page, number, heading, finding.slug, f"{cost}{state}")
+    return causes.headline(page, number, causes.Headline(heading, finding.slug, f"{cost}{state}"))
 
 
 def _trial(page: Page, finding: Finding) -> None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dlprof.analysis.findings.finding import FLOOR
 from dlprof.units import duration
 
+OWN = "profiler-overhead"
+"""What dlprof itself costs is no answer to where the time of a script goes; it is among the findings."""
+
 
 def heading(title: str, *, is_question: bool) -> str:
     """What a finding is called: one that is not sure enough is asked."""

@@ -25,22 +25,34 @@ from dlprof.report.sections import (
     quality,
     syncs,
 )
+from dlprof.schema.vocabulary import RunSource
 from dlprof.store.run import Run
 from dlprof.units import safe
 
 Section = Callable[[Page, Report], None]
 
 
-def print_answer(run: Run, *, file: TextIO, plain: bool = False) -> None:
-    """Print the answer of a run: 25 lines at most.
+def print_answer(run: Run, *, file: TextIO, plain: bool = False, own_python: str | None = None) -> None:
+    """Print the answer of a run: 30 lines at most.
 
     Args:
         run: The run.
         file: The stream that it is printed to.
         plain: No colour, only ASCII.
+        own_python: The interpreter of dlprof itself when it made the run; None: not known.
     """
     report = summary.summarise(run, diagnosis=diagnose.brief(run), in_short=True)
-    answer.print_answer(make_page(file, plain=plain), report, run.typed)
+    answer.print_answer(make_page(file, plain=plain), report, run.typed, _ran_on(run, own_python))
+
+
+def _ran_on(run: Run, own_python: str | None) -> str:
+    """The interpreter that ran the script, for people."""
+    backend, given = run.manifest.backend, run.manifest.config.get("python")
+    if backend.source == RunSource.MANAGED:
+        return f"the managed environment of {backend.name}"
+    if backend.source == RunSource.PYTHON and given:
+        return f"{given}"
+    return f"dlprof's own Python, {own_python}" if own_python else "dlprof's own Python"
 
 
 def print_report(run: Run, *, file: TextIO, top: int = 10, plain: bool = False) -> None:

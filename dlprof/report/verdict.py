@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from dlprof.analysis.findings.diagnose import NO_TIME
 from dlprof.analysis.findings.finding import Diagnosis, Finding, Rank
+from dlprof.report.finding_words import OWN
 from dlprof.report.model import Report
 from dlprof.schema.vocabulary import PROBE_CUT, Basis, ProcessRole
 from dlprof.units import duration, percent
@@ -17,8 +18,6 @@ _MOST_OF_LAYERS = 0.10
 _LITTLE = 0.01
 """Less of the wall time than this need not be said first."""
 _PHASES = 3
-_OWN = "profiler-overhead"
-"""What dlprof itself costs is no answer to where the time of a script goes; it is among the findings."""
 
 
 def of(report: Report, diagnosis: Diagnosis | None) -> str:
@@ -29,7 +28,7 @@ def of(report: Report, diagnosis: Diagnosis | None) -> str:
         diagnosis: Its causes; None: they were not looked for, or cannot be.
     """
     told = diagnosis.findings if diagnosis is not None else ()
-    findings = [one for one in told if one.slug != _OWN and one.rank is Rank.BY_TIME]
+    findings = [one for one in told if one.slug != OWN and one.rank is Rank.BY_TIME]
     ended = "".join(f"{one.heading}. " for one in told if one.rank is Rank.ENDED_THE_RUN)
     cause = _cause(report, findings) or _phases(report, diagnosis, findings)
     return f"{_failed(report)}{ended}{_unrecorded(report)}{cause}"
@@ -127,7 +126,7 @@ def _largest(diagnosis: Diagnosis | None, findings: Sequence[Finding]) -> str:
     if diagnosis is None or (not findings and any(rule.because == NO_TIME for rule in diagnosis.abstained)):
         return ""
     if not findings:
-        own = any(one.slug == _OWN for one in diagnosis.findings)
+        own = any(one.slug == OWN for one in diagnosis.findings)
         return f"; no cause of lost time was found{' in the script' if own else ''}"
     first = findings[0]
     about = "about " if first.basis == Basis.ESTIMATED else ""

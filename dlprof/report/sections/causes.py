@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from rich.text import Text
 
 from dlprof.report import finding_words
@@ -11,20 +13,37 @@ from dlprof.schema.vocabulary import Basis
 from dlprof.units import ALL, duration, safe
 
 
-def headline(page: Page, number: int, title: str, slug: str, cost: str) -> Text:
-    """The first line of a finding: its slug in small print, its title cut where there is no room for it.
+@dataclass(frozen=True)
+class Headline:
+    """What a finding begins with.
 
-    Args:
-        page: Where it is printed.
-        number: Its rank.
+    Attributes:
         title: What it is called for people.
-        slug: What it is called for scripts.
+        slug: What it is called for scripts; in small print.
         cost: The time at stake and its share.
     """
-    tail = f"  {cost}"
+
+    title: str
+    slug: str
+    cost: str
+
+
+def headline(page: Page, number: int, told: Headline, *, most: int | None = None) -> list[Text]:
+    """The first lines of a finding, folded where they are too long.
+
+    Args:
+        page: Where they are printed.
+        number: Its rank.
+        told: What they say.
+        most: 1: one line, for which the title is cut.
+    """
+    title, slug, tail = told.title, told.slug, f"  {told.cost}"
+    if most is None:
+        whole = Text(safe(title), style="bold") + Text(tail, style="bold") + Text(f"  {slug}", style="dim")
+        return page.wrapped(whole, f"{number}. ")
     room = page.console.width - len(f"{number}. {tail}  {slug}")
     head = page.cut(Text(f"{number}. {safe(title)}", style="bold"), max(20, room + 3))
-    return head + Text(tail, style="bold") + Text(f"  {slug}", style="dim")
+    return [head + Text(tail, style="bold") + Text(f"  {slug}", style="dim")]
 
 
 def cost(at_stake_ns: int, share: float, basis: str) -> str:
@@ -37,10 +56,11 @@ def cost(at_stake_ns: int, share: float, basis: str) -> str:
     return f"{about}{duration(at_stake_ns)}, {100 * share:.0f} %"
 
 
-def line_of(page: Page, number: int, cause: Cause) -> Text:
+def lines_of(page: Page, number: int, cause: Cause, *, most: int | None = None) -> list[Text]:
     """The headline of a cause of a report."""
-    told = cost(cause.at_stake_ns, cause.share, cause.basis)
-    return headline(page, number, finding_words.heading(cause.title, is_question=cause.is_question), cause.slug, told)
+    title = finding_words.heading(cause.title, is_question=cause.is_question)
+    told = Headline(title, cause.slug, cost(cause.at_stake_ns, cause.share, cause.basis))
+    return headline(page, number, told, most=most)
 
 
 def advice(cause: Cause) -> Text:
@@ -60,8 +80,8 @@ def all_findings(page: Page, report: Report) -> None:
     elif not report.findings:
         page.say("No cause worth mentioning was found.", indent=2)
     for number, cause in enumerate(report.findings, 1):
-        page.line(line_of(page, number, cause))
-        for line in (*page.wrapped(Text(safe(cause.claim)), "   "), *page.wrapped(advice(cause), "   ")):
+        told = page.wrapped(Text(safe(cause.claim)), "   ")
+        for line in (*lines_of(page, number, cause), *told, *page.wrapped(advice(cause), "   ")):
             page.line(line)
     if report.not_asked:
         page.say(not_asked(report), "dim", 2)

@@ -1,4 +1,4 @@
-"""The answer of a run: 25 lines at most."""
+"""The answer of a run: 30 lines at most."""
 
 from __future__ import annotations
 
@@ -7,14 +7,22 @@ import io
 import pytest
 
 from dlprof.analysis.device_time import DeviceTime, SpanOf
+from dlprof.analysis.loops import FoundBy, LoopSummary
+from dlprof.analysis.steps import StepSummary
 from dlprof.report import answer
 from dlprof.report.console import Page, make_console
-from dlprof.report.model import Cause, EpochTime, PhaseTime, ProbeCost, Report, Source
+from dlprof.report.model import Cause, EpochTime, Exit, MainLoop, PhaseTime, ProbeCost, Report, Source
+from dlprof.schema.vocabulary import Loop
 from tests.unit.report.reports import report
-from tests.unit.runs import S
+from tests.unit.runs import MS, S
 
 LONG = "word " * 200
 CAUSE = Cause("input-bound", "The input was late", "", 2 * S, 0.2, "measured", "train.py", 7, "Prefetch.")
+MAIN = MainLoop(
+    **vars(StepSummary(Loop.TRAIN, 250, 90 * MS, 20 * MS, 25 * MS, 6400.4, 18 * MS, 2 * MS, 1)),
+    asynchronous_dispatch=False,
+    input_inside_step=False,
+)
 PHASES = (PhaseTime("import", None, S, 1), PhaseTime("fit", None, 6 * S, 1))
 
 
@@ -44,11 +52,11 @@ def overfull() -> Report:
 
 @pytest.mark.parametrize("width", [80, 81, 100, 133, 250])
 @pytest.mark.parametrize("name", ["last", "a-very-long-name-of-a-run" * 2])
-def test_it_never_has_more_than_25_lines(width: int, name: str) -> None:
+def test_it_never_has_more_than_30_lines(width: int, name: str) -> None:
     """Nor is a line wider than the terminal."""
     lines = printed(overfull(), width=width, name=name)
 
-    assert len(lines) <= 25
+    assert len(lines) <= 30
     assert max(len(line) for line in lines) <= width
     assert "dlprof report" in "".join(lines[-2:])
 
@@ -57,9 +65,10 @@ def test_it_begins_with_what_was_run_and_the_verdict() -> None:
     """Then nothing else for a line."""
     lines = printed(report(verdict="72 % of the 10.0 s went to callbacks.", findings=(CAUSE,), arguments=("--fast",)))
 
-    assert lines[:4] == [
+    assert lines[:5] == [
         "",
-        "train.py --fast on torch  10.0 s, exit code 0, Keras 3.15.0, torch 2.13, Python…",
+        "train.py --fast on torch  10.0 s, exit code 0, Keras 3.15.0, torch 2.13, Python",
+        "3.11.7",
         "72 % of the 10.0 s went to callbacks.",
         "",
     ]
@@ -133,3 +142,38 @@ def test_an_empty_line_goes_before_a_part_is_lost() -> None:
     assert [line.split(" ")[0] for line in lines if line[:1].isupper()] == [
         "Phases", "Steps", "Cores", "GPU", "Warning", "Next",
     ]  # fmt: skip
+
+
+def test_what_to_do_and_where_is_never_cut() -> None:
+    """Of long ones fewer are told; the others are counted."""
+    advice = "Prepare the batches beside the training. " * 14 + "Then measure again."
+    title = "The training waited " + "for a very long time " * 4 + "for its input"
+    cause = Cause("input-bound", title, "", 2 * S, 0.2, "measured", "a/rather/long/path/of/train.py", 1234, advice)
+
+    text = " ".join(" ".join(printed(report(findings=(cause,) * 3, phases=PHASES))).split())
+
+    assert text.count(f"{title} 2.00 s, 20 % input-bound") == text.count("Then measure again.") == 2
+    assert "1 more" in text
+    assert "…" not in text
+
+
+def test_the_line_of_a_loop_is_never_cut() -> None:
+    """It stands at the end of a long line."""
+    loop = LoopSummary("fit", FoundBy.INFERRED, "jax_slow/with/a/long/name/of/a/folder.py", 40, 1, 250, 1)
+
+    text = "".join(line.strip() for line in printed(report(steps=MAIN, loops=(loop,)), width=60))
+
+    assert "folder.py:40" in text
+
+
+def test_a_script_that_failed_at_once_is_told_so_and_nothing_else() -> None:
+    """Its error stands above, printed by Python."""
+    phases = (PhaseTime("dlprof", None, 9 * S, 1), PhaseTime("script", None, S // 10, 1))
+    end = Exit(1, None, "SyntaxError", "train.py", 3)
+
+    told = " ".join(printed(report(exit=end, phases=phases, unattributed_ns=0, keras_version=None))[2:])
+
+    assert told == (
+        "The script ended with exit code 1 (SyntaxError at train.py:3) before anything was trained: there is nothing "
+        "to explain."
+    )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
 from msgspec import structs
 
+from dlprof.report.console import make_page
 from dlprof.report.model import Cause
 from dlprof.report.sections import causes
 from tests.unit.report.reports import printed, report
@@ -63,10 +65,21 @@ def test_an_estimate_says_so() -> None:
     assert causes.cost(2 * S, 0.2, "estimated") == "about 2.00 s, 20 %"
 
 
-def test_a_title_is_cut_where_there_is_no_room_for_it() -> None:
+def test_a_long_title_is_folded() -> None:
+    """With its cost and its slug."""
+    title = "A very long title " * 9
+    long = Cause("input-bound", title, "", 2 * S, 0.2, "measured", None, None, "Prefetch.")
+    told = shown(findings=(long,))[1:]
+
+    assert max(map(len, told)) <= 100
+    assert " ".join(" ".join(told).split()).startswith(f"1. {title}2.00 s, 20 % input-bound ")
+
+
+def test_a_title_is_cut_where_one_line_is_asked_for() -> None:
     """The cost and the slug stay."""
     long = Cause("input-bound", "A very long title " * 9, "", 2 * S, 0.2, "measured", None, None, "Prefetch.")
-    line = shown(findings=(long,))[1]
+    (told,) = causes.lines_of(make_page(io.StringIO(), plain=True), 1, long, most=1)
+    line = told.plain
 
     assert len(line) <= 100
     assert line.endswith(".  2.00 s, 20 %  input-bound")  # three dots in ASCII
