@@ -161,7 +161,8 @@ def _next(page: Page, report: Report, name: str) -> list[Text]:
     short_one = label + Text(_commands(report, name))
     if short_one.cell_len <= page.console.width:
         return [short_one]
-    return [label + Text(_commands(report, "RUN")), Text(f"{' ' * _LABEL}RUN is {name}", style="dim")]
+    commands = page.wrapped(Text(_commands(report, "RUN")), f"{'Next':<{_LABEL}}")
+    return [*commands, Text(f"{' ' * _LABEL}RUN is {name}", style="dim")]
 
 
 def _commands(report: Report, run: str) -> str:

@@ -134,4 +134,4 @@ def test_doctor_says_which_gpu_tracer_and_why(tmp_path: Path, tools: dict[str, s
     without = runner.run([*runner.DLPROF, "doctor"], cwd=tmp_path)
 
     assert "GPU tracer       Nsight Systems: Nsight Systems is installed" in with_tool.out
-    assert "GPU tracer       the engine's own tracer: there is no GPU" in without.out
+    assert "GPU tracer       none is needed without a GPU" in without.out

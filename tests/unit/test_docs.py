@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from dlprof import cli
+from dlprof.cli import finding_help
 from dlprof.cli.topics import TOPICS
 
 ROOT = Path(__file__).parents[2]
@@ -52,11 +53,12 @@ def test_every_link_leads_somewhere(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_every_command_and_topic_that_is_named_is_there(page: Path) -> None:
+def test_every_command_topic_and_finding_that_is_named_is_there(page: Path) -> None:
     """In running text and in blocks."""
     text = page.read_text(encoding="utf-8")
 
-    topics = set(re.findall(r"\bdlprof help ([a-z][a-z-]*)", text)) - {*TOPICS, *cli.COMMANDS}
+    known = {*TOPICS, *cli.COMMANDS, *finding_help.titles()}
+    topics = set(re.findall(r"\bdlprof help ([a-z][a-z-]*)", text)) - known
     commands = set(re.findall(r"`dlprof ([a-z]+)\b", text)) - {*cli.COMMANDS}
     for block in _CODE.finditer(text):
         commands |= set(re.findall(r"^(?:\.venv/bin/)?dlprof ([a-z]+)\b", block[0], re.MULTILINE)) - {*cli.COMMANDS}
