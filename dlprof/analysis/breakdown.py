@@ -3,7 +3,7 @@
     fit/steps/kernels/matmul      at least one kernel ran; categories share this time as they share the work
     fit/steps/dispatch            the framework got work ready
     fit/steps/edges               between the steps: beginnings and ends of epochs, what is left of first steps
-    dlprof/own                    our own work in the process, and what counting lines took of the script's time
+    dlprof/own                    our own work in the process, and what counting lines took of the phases they ran in
     dlprof/tracing                what kernel windows made their steps longer
 
 How steps are composed is measured in a kernel window and laid over the plain steps, whose time is measured without it.
@@ -14,13 +14,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-import pyarrow as pa
 import pyarrow.compute as pc
 
-from dlprof.analysis import layer_times, overlapped_steps, pace, step_leaves, step_times, trace_tree
-from dlprof.analysis.columns import total
+from dlprof.analysis import counting_cost, layer_times, overlapped_steps, pace, step_leaves, step_times, trace_tree
 from dlprof.analysis.layer_times import LayerTime
-from dlprof.analysis.overhead import LINE_SPANS
 from dlprof.schema import tree_paths
 from dlprof.schema.tree_paths import OWN_PATHS, STEPS_OF_LOOP, Tree, TreePath
 from dlprof.schema.vocabulary import (
@@ -28,7 +25,6 @@ from dlprof.schema.vocabulary import (
     Loop,
     Phase,
     RunState,
-    SpanKind,
     StepPart,
     known_category,
     known_phase,
@@ -91,7 +87,9 @@ def of_run(run: Run) -> Breakdown | None:
     traced = _tracing(run)
     for loop, ns in traced.items():
         _move(leaves, tree_paths.of_phase(PHASE_OF_LOOP[loop]), Tree.TRACING, ns)
-    _move(leaves, tree_paths.of_phase(Phase.SCRIPT), Tree.OWN, _counting_lines(run))
+    counted = counting_cost.by_place(run, leaves)
+    for place, ns in counted.items():
+        _move(leaves, place, Tree.OWN, ns)
     unattributed = wall - sum(leaves.values())
     loop_of_run = _main_loop(run)
     if loop_of_run is None or tree_paths.of_phase(PHASE_OF_LOOP[loop_of_run]) not in leaves:
@@ -99,7 +97,8 @@ def of_run(run: Run) -> Breakdown | None:
         return Breakdown(leaves, wall, unattributed, None, why, ())
     split = overlapped_steps.split(run, leaves) if loop_of_run is Loop.TRAIN else None
     if split is None:
-        split = step_leaves.split(run, loop_of_run, leaves, traced.get(loop_of_run, 0))
+        of_loop = counted.get(tree_paths.of_phase(PHASE_OF_LOOP[loop_of_run]), 0)
+        split = step_leaves.split(run, loop_of_run, leaves, traced.get(loop_of_run, 0) + of_loop)
     return Breakdown(
         split.leaves,
         wall,
@@ -158,17 +157,6 @@ def _move(leaves: dict[TreePath, int], source: TreePath, target: TreePath, ns: i
 def _main_loop(run: Run) -> Loop | None:
     seen = {loop for piece in run.pieces("steps", ("loop",)) for loop in pc.unique(piece["loop"]).to_pylist()}
     return next((Loop(loop) for loop in STEPS_OF_LOOP if loop in seen), None)
-
-
-def _counting_lines(run: Run) -> int:
-    """What counting lines took of the script's own time, by the ledger, beyond our own spans (ns)."""
-    taxes = [row["tax_ns"] for row in run.rows("probes") if row["name"] == "lines" and row["tax_ns"] is not None]
-    own = run.filtered("spans", ("kind", "name", "dur_ns"), _is_of_lines)
-    return max(0, int(sum(taxes)) - total(own["dur_ns"]))
-
-
-def _is_of_lines(spans: pa.Table) -> pa.ChunkedArray:
-    return pc.and_(pc.equal(spans["kind"], SpanKind.DLPROF), pc.is_in(spans["name"], pa.array(LINE_SPANS)))
 
 
 def _tracing(run: Run) -> dict[Loop, int]:

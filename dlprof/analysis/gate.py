@@ -9,6 +9,8 @@ from dlprof.schema.tree_paths import OWN_PATHS
 
 _LEAST_SHARE = 0.01
 """A component that grew by less than this share of the wall time does not stop anyone."""
+_LEAST_NEW_SHARE = 0.02
+"""The same of a component that was not there before: of such a one no growth in percent tells how much it is."""
 
 
 @dataclass(frozen=True)
@@ -54,5 +56,6 @@ def components(found: Comparison, limit: float) -> list[Component]:
 
 def _judged(name: str, part: Difference, limit: float, wall_ns: int) -> Component:
     grown = part.delta_ns
-    regressed = not part.noise and grown > limit * part.b_ns and grown > _LEAST_SHARE * wall_ns
+    least = _LEAST_SHARE if part.b_ns else _LEAST_NEW_SHARE
+    regressed = not part.noise and grown > limit * part.b_ns and grown > least * wall_ns
     return Component(name, part.b_ns, part.a_ns, part.ci_ns, part.noise, regressed)

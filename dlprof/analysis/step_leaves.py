@@ -48,17 +48,17 @@ class StepLeaves:
     beside_script_ns: int = 0
 
 
-def split(run: Run, loop: Loop, leaves: Mapping[TreePath, int], traced_ns: int) -> StepLeaves:
+def split(run: Run, loop: Loop, leaves: Mapping[TreePath, int], own_ns: int) -> StepLeaves:
     """Split the steps of a loop whose steps are done when they return.
 
     Args:
         run: The run.
         loop: The loop.
         leaves: The leaves with the loop's phase among them.
-        traced_ns: What kernel windows made the loop's steps longer; it is no longer in `leaves`.
+        own_ns: What kernel windows and counting lines made the loop's steps longer; it is no longer in `leaves`.
     """
     phase, root = tree_paths.of_phase(PHASE_OF_LOOP[loop]), STEPS_OF_LOOP[loop]
-    edges = _edges(run, loop, leaves[phase], traced_ns)
+    edges = _edges(run, loop, leaves[phase], own_ns)
     rest = {path: ns for path, ns in leaves.items() if path != phase}
     inside = _by_window(run, loop, leaves[phase] - edges) or _by_totals(run, loop, leaves[phase] - edges)
     if inside is None:
@@ -67,12 +67,12 @@ def split(run: Run, loop: Loop, leaves: Mapping[TreePath, int], traced_ns: int) 
     return StepLeaves({**rest, **parts, **({root / EDGES: edges} if edges else {})}, inside.layers)
 
 
-def _edges(run: Run, loop: Loop, phase_ns: int, traced_ns: int) -> int:
+def _edges(run: Run, loop: Loop, phase_ns: int, own_ns: int) -> int:
     """Time of the phase that no plain step accounts for (ns); 0 where steps return before they are done."""
     if run.manifest.backend.asynchronous_dispatch:
         return 0
-    own = sum(_own_time(piece, loop) for piece in run.pieces("steps", ("loop", "compiled", "dur_ns", "callbacks_ns")))
-    return max(0, phase_ns - (own - traced_ns))
+    steps = sum(_own_time(piece, loop) for piece in run.pieces("steps", ("loop", "compiled", "dur_ns", "callbacks_ns")))
+    return max(0, phase_ns - (steps - own_ns))
 
 
 def _own_time(steps: pa.Table, loop: Loop) -> int:

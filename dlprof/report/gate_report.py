@@ -122,13 +122,20 @@ def as_lines(found: Outcome) -> Iterator[str]:
 def headline(found: Outcome) -> str:
     """The answer in one line."""
     whole = next((part for part in found.parts if part.name == "wall"), None)
-    wall = f" wall {duration(whole.base_ns)} to {duration(whole.new_ns)}" if whole is not None else ""
+    wall = _wall(whole) if whole is not None else ""
     runs = f"{found.repeats} run{'s' if found.repeats > 1 else ''} a side"
     limit = f"{100 * found.limit:g} %"
     if not found.regressed:
         return f"dlprof gate: ok, nothing grew by more than {limit} beyond noise;{wall} ({runs})"
     names = ", ".join(f"{part.name} {growth(part)}" for part in found.regressed[:_NAMED])
     return safe(f"dlprof gate: FAILED, limit {limit}: {names};{wall} ({runs})")
+
+
+def _wall(whole: Component) -> str:
+    """The whole before and after, and whether it is faster: a part may have regressed all the same."""
+    told = f" wall {duration(whole.base_ns)} to {duration(whole.new_ns)}"
+    is_faster = whole.new_ns < whole.base_ns and not whole.noise
+    return f"{told}, faster as a whole by {duration(whole.base_ns - whole.new_ns)}" if is_faster else told
 
 
 def times(part: Component) -> str:

@@ -70,3 +70,13 @@ def test_what_was_not_there_before_has_no_change(tmp_path: Path) -> None:
     found = judged(tmp_path, {"save": 1, "script": 4}, {"script": 4})
 
     assert {part.name: part.change for part in found}["save"] is None
+
+
+@pytest.mark.parametrize(("seconds", "regressed"), [(0.15, False), (0.25, True)])
+def test_what_is_new_stops_nobody_below_a_fiftieth_of_the_whole(
+    tmp_path: Path, seconds: float, regressed: bool
+) -> None:
+    """From 0 to 150 ms of 10 s grew beyond any limit in percent, and is next to nothing."""
+    found = judged(tmp_path, {"save": seconds, "script": 2}, {"script": 10})
+
+    assert {part.name: part.regressed for part in found}["save"] is regressed

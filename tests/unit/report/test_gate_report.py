@@ -33,6 +33,23 @@ def test_parts_that_regressed_are_named_and_told_each() -> None:
     ]
 
 
+def test_a_version_that_is_faster_as_a_whole_is_told_to_be() -> None:
+    """Though a part of it regressed."""
+    faster = Component("wall", 10 * S, 4 * S, None, False, False)
+
+    assert next(gate_report.as_lines(Outcome([FIT, faster], 0.1, "a", "b"))) == (
+        "dlprof gate: FAILED, limit 10 %: fit/steps +25.0 %; wall 10.0 s to 4.00 s, faster as a whole by 6.00 s "
+        "(1 run a side)"
+    )
+
+
+def test_a_whole_that_is_shorter_within_noise_is_not_called_faster() -> None:
+    """Nobody knows."""
+    noise = Component("wall", 10 * S, 9 * S, None, True, False)
+
+    assert gate_report.headline(Outcome([noise], 0.1, "a", "b")).endswith("; wall 10.0 s to 9.00 s (1 run a side)")
+
+
 def test_parts_alone_have_no_wall_time() -> None:
     """It was not asked for."""
     assert next(gate_report.as_lines(Outcome([FIT], 0.1, "a", "b"))).endswith("fit/steps +25.0 %; (1 run a side)")

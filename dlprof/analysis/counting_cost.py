@@ -1,0 +1,93 @@
+"""What counting lines took of each phase: the ledger tells it as one sum for the whole run.
+
+Each hit of a line costs the same, so the sum belongs to the phases in which lines were hit. Counts know no time; that a
+line ran in a phase is seen in samples of the main thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dlprof.analysis import samples, steps
+from dlprof.analysis.columns import total
+from dlprof.analysis.overhead import LINE_SPANS
+from dlprof.analysis.phase_lookup import PhaseLookup
+from dlprof.analysis.shares import proportional
+from dlprof.schema.tree_paths import OWN_PATHS, Tree, TreePath
+from dlprof.schema.vocabulary import SpanKind
+from dlprof.store.run import Run
+
+_Line = tuple[str, int]
+_MOST = 0.9
+"""Of a phase at most this share is put down to counting: it also did what was counted."""
+_OF_SCRIPT = (Tree.SCRIPT, Tree.FIT_INPUT, Tree.FIT_CALLBACKS)
+"""Phases in which the script's own Python runs, whoever calls the steps."""
+
+
+def by_place(run: Run, leaves: Mapping[TreePath, int]) -> dict[TreePath, int]:
+    """What counting lines took of each leaf (ns); what no leaf has room for stays where it is.
+
+    Args:
+        run: The run.
+        leaves: The phases that have no parts (ns).
+    """
+    cost = _cost(run)
+    if not cost:
+        return {}
+    room = {path: int(_MOST * ns) for path, ns in leaves.items() if path not in OWN_PATHS}
+    weights = run.once("places of counted lines", _by_samples)
+    known = {path: weight for path, weight in weights.items() if room.get(path)} or _by_time(run, leaves)
+    taken = _within(room, proportional(cost, known))
+    rest = {path: room[path] - taken[path] for path in taken}
+    more = _within(rest, proportional(min(cost - sum(taken.values()), sum(rest.values())), rest))
+    return {path: ns + more.get(path, 0) for path, ns in taken.items()}
+
+
+def _within(room: Mapping[TreePath, int], shares: Mapping[TreePath, int]) -> dict[TreePath, int]:
+    return {path: min(ns, room.get(path, 0)) for path, ns in shares.items()}
+
+
+def _cost(run: Run) -> int:
+    """What the run had to wait for the probe of lines, by the ledger, beyond our own spans (ns)."""
+    taxes = [row["tax_ns"] for row in run.rows("probes") if row["name"] == "lines" and row["tax_ns"] is not None]
+    own = run.filtered("spans", ("kind", "name", "dur_ns"), _is_of_lines)
+    return max(0, int(sum(taxes)) - total(own["dur_ns"]))
+
+
+def _is_of_lines(spans: pa.Table) -> pa.ChunkedArray:
+    return pc.and_(pc.equal(spans["kind"], SpanKind.DLPROF), pc.is_in(spans["name"], pa.array(LINE_SPANS)))
+
+
+def _by_samples(run: Run) -> dict[TreePath, int]:
+    """Hits by the phase that their lines were sampled in: those of a line that was seen in several are shared out."""
+    hits = _hits(run)
+    times: dict[_Line, dict[TreePath, int]] = {}
+    for sample in samples.of_run(run, PhaseLookup(run.table("phase_intervals"))) if hits else ():
+        for line in {(frame.file, frame.line) for frame in sample.frames} & hits.keys() if sample.main else ():
+            of_line = times.setdefault(line, {})
+            of_line[sample.phase] = of_line.get(sample.phase, 0) + sample.dur_ns
+    weights: dict[TreePath, int] = {}
+    for line, of_line in times.items():
+        for path, count in proportional(hits[line], of_line).items():
+            weights[path] = weights.get(path, 0) + count
+    return weights
+
+
+def _hits(run: Run) -> dict[_Line, int]:
+    """How often each counted line ran."""
+    found: dict[_Line, int] = {}
+    for row in run.rows("lines"):
+        if row["hits"] and row["samples"] is None:
+            place = row["file"], row["line"]
+            found[place] = found.get(place, 0) + row["hits"]
+    return found
+
+
+def _by_time(run: Run, leaves: Mapping[TreePath, int]) -> dict[TreePath, int]:
+    """Without samples: the time of the phases in which the script's own Python runs; its own loop is one of them."""
+    its_loop = steps.of_own_loop(run, run.table("steps", ("loop_id", "start_ns"))).num_rows
+    paths = (*_OF_SCRIPT, *((Tree.FIT_STEPS,) if its_loop else ()))
+    return {path: leaves[path] for path in paths if leaves.get(path)}
