@@ -57,6 +57,21 @@ def split(run: Run, leaves: Mapping[TreePath, int]) -> StepLeaves | None:
     return StepLeaves({**rest, **shown}, layers, beside_script_ns=beside)
 
 
+def kernels_of_step(run: Run) -> tuple[int, int] | None:
+    """For how long kernels run in a training step without a tracer, as the tree has it (ns), and the window that tells.
+
+    Of a run whose training steps were all traced it is that of a traced one. None: no window of training was traced.
+    """
+    window = step_split.of_run(run)
+    if window is None or window.loop is not Loop.TRAIN:
+        return None
+    if _works_beside_host(run):
+        ns = min(_plain_kernels(run, window), window.plain_step_ns or window.window_step_ns)
+    else:
+        ns = (window.plain_ns or window.window_ns)[StepPart.KERNELS] or 0
+    return ns, window.window
+
+
 def _works_beside_host(run: Run) -> bool:
     """Whether the engine works on when a step has returned: on MXNet the update does, though outputs are there."""
     engine = registry.under_keras(run.manifest.keras_backend)

@@ -1,5 +1,8 @@
 """Work of layers of two sides beside each other: whether a gap is more work, or the same work done worse.
 
+The time of a layer is its share of a step without a tracer, as in the tree: kernels of several layers that run at one
+moment, on threads or streams, share it, so that all layers together take no longer than the step.
+
 A layer takes its work over its rate, so the ratio of two times is that of their work times that of their rates, turned
 around. The logarithms add up: the cause is the one with most of them.
 """
@@ -8,12 +11,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from dlprof.analysis import layer_pairs, roofline
+from dlprof.analysis import layer_pairs, layer_times, overlapped_steps, roofline
 from dlprof.analysis.compare import Side
 from dlprof.analysis.roofline import LayerRate, Roofline
 from dlprof.schema.vocabulary import Bound, Direction, WorkCause
+from dlprof.store.run import Run
 
 _ALIKE = 1.2
 """Times that differ by less than this factor are alike."""
@@ -32,7 +36,7 @@ class WorkItem:
         direction: Forward or backward.
         a_flops, b_flops: Floating-point operations.
         a_moved_bytes, b_moved_bytes: What must be moved at least (bytes).
-        a_ns, b_ns: Wall time of its kernels (ns).
+        a_ns, b_ns: Its kernels' share of the time of a step (ns).
         a_flops_per_s, b_flops_per_s: Achieved rates.
         a_bound, b_bound: What binds it.
         a_reached, b_reached: Share of the ceiling that binds it.
@@ -64,7 +68,7 @@ class WorkPair:
     Attributes:
         a_step_flops, b_step_flops: Operations of a training step; None: those of a layer are not known.
         a_flops, b_flops: Of them those of layers whose operations and kernels are known on both sides.
-        a_ns, b_ns: Wall time of the kernels of these in a step (ns).
+        a_ns, b_ns: The share of these layers' kernels of the time of a step (ns).
         cause: Why one side takes longer in these; None: there are none.
         layers: Layer by layer, the largest difference of time first.
         why_not: Why there are no layers, or no times of them on both sides; None: there are.
@@ -93,7 +97,7 @@ class WorkPair:
 
 def join(a: Side, b: Side) -> WorkPair:
     """The work of both sides."""
-    found = roofline.of_run(a.runs[0]), roofline.of_run(b.runs[0])
+    found = _in_step(a.runs[0]), _in_step(b.runs[0])
     items = _items(*found, layer_pairs.names(a.runs[0], b.runs[0]))
     of_both = [item for item in items if item.a_flops and item.b_flops and item.a_ns and item.b_ns]
     flops = _sum(of_both, "a_flops"), _sum(of_both, "b_flops")
@@ -107,6 +111,27 @@ def join(a: Side, b: Side) -> WorkPair:
         items,
         None if of_both else _why_not(*found),
     )
+
+
+def _in_step(run: Run) -> Roofline:
+    """The layers of a run, over their shares of a step in place of the wall time of their traced kernels."""
+    found, step = roofline.of_run(run), overlapped_steps.kernels_of_step(run)
+    if step is None:
+        return found
+    times: dict[_Key, int] = {}
+    for part in layer_times.shares(run, *step):
+        if part.layer is not None and part.direction is not None:
+            key = part.layer, Direction(part.direction)
+            times[key] = times.get(key, 0) + part.ns
+    rates = (_over_share(rate, times.get((rate.work.layer, rate.work.direction))) for rate in found.layers)
+    return replace(found, layers=tuple(rates))
+
+
+def _over_share(rate: LayerRate, ns: int | None) -> LayerRate:
+    """A layer over another time; one whose kernels are not those that do its work has none."""
+    if rate.ns is None or not ns:
+        return rate if rate.ns is None else replace(rate, ns=None, bound=None, reached=None)
+    return replace(rate, ns=float(ns), reached=None if rate.reached is None else rate.reached * rate.ns / ns)
 
 
 def _items(a: Roofline, b: Roofline, renamed: Mapping[str, str]) -> tuple[WorkItem, ...]:

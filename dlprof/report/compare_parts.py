@@ -69,7 +69,9 @@ def work(page: Page, comparison: Comparison, top: int) -> None:
     pair = work_pairs.join(comparison.a, comparison.b)
     if not pair.layers:
         return
-    page.title("Work of a training step", "by shapes, over the time that kernels took; first run of each side")
+    page.title(
+        "Work of a training step", "by shapes, over the share of a step that kernels take; first run of each side"
+    )
     page.say(safe(pair_words.work(pair)), indent=2)
     if pair.why_not is not None:
         return
@@ -77,7 +79,7 @@ def work(page: Page, comparison: Comparison, top: int) -> None:
     columns += [(f"{side} {name}", "right") for name in ("work", "time", "rate") for side in "AB"]
     table = page.table(*columns, ("A | B bound by", "left"), ("why", "left"))
     for item in pair.layers[:top]:
-        table.add_row(safe(item.layer), item.direction, *_figures(item), _bound(item), _why(item))
+        table.add_row(safe(item.layer), item.direction, *_figures(item), _bound(item), pair_words.cause(item))
     page.show(table)
 
 
@@ -94,7 +96,3 @@ def _figures(item: WorkItem) -> list[str]:
 
 def _bound(item: WorkItem) -> str:
     return f"{item.a_bound or '-'} | {item.b_bound or '-'}"
-
-
-def _why(item: WorkItem) -> str:
-    return pair_words.CAUSES[item.cause] if item.cause is not None else "-"

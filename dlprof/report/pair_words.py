@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dlprof.analysis import memory_growth
 from dlprof.analysis.memory_pairs import MemoryItem, MemoryPair, MemorySide
-from dlprof.analysis.work_pairs import WorkPair
+from dlprof.analysis.work_pairs import WorkItem, WorkPair
 from dlprof.report.roofline_table import scaled
 from dlprof.schema.vocabulary import MemoryBasis, WorkCause
 from dlprof.units import duration, size
 
-CAUSES = {
+_CAUSES = {
     WorkCause.ALIKE: "alike",
-    WorkCause.MORE_WORK: "more work",
-    WorkCause.LOWER_RATE: "same work, lower rate",
-    WorkCause.BOTH: "more work, lower rate",
+    WorkCause.MORE_WORK: "more work in {slow}",
+    WorkCause.LOWER_RATE: "same work, {slow} at a lower rate",
+    WorkCause.BOTH: "more work in {slow}, at a lower rate",
 }
 _ALIKE = 1.05
 """Bytes and operations that differ by less than this factor are alike."""
@@ -83,12 +83,21 @@ def work(pair: WorkPair) -> str:
     )
 
 
+def cause(item: WorkItem) -> str:
+    """Why a layer takes longer on one side, and on which."""
+    return "-" if item.cause is None else _CAUSES[item.cause].format(slow=_slow(item.a_ns, item.b_ns))
+
+
+def _slow(a_ns: float | None, b_ns: float | None) -> str:
+    return "A" if (a_ns or 0) > (b_ns or 0) else "B"
+
+
 def _cause(pair: WorkPair, same: bool) -> str:
     if pair.cause in (None, WorkCause.ALIKE):
         return "no difference of a fifth"
-    slow = "A" if (pair.a_ns or 0) > (pair.b_ns or 0) else "B"
+    slow = _slow(pair.a_ns, pair.b_ns)
     rates = sorted((pair.a_flops_per_s or 0.0, pair.b_flops_per_s or 0.0))
-    share = f"{rates[0] / max(1e-9, rates[1]):.2f} of the other's rate"
+    share = f"{rates[0] / max(1e-9, rates[1]):.2f} of {'B' if slow == 'A' else 'A'}'s rate"
     if pair.cause == WorkCause.MORE_WORK:
         return f"{slow} takes longer because it does more work"
     if pair.cause == WorkCause.BOTH:

@@ -76,7 +76,6 @@ def make(
         work=report.work if report.work.layers else None,
         work_words=pair_words.work(report.work),
         work_rows=report.work.layers[:_WORK_ROWS] if report.work.why_not is None else (),
-        causes=pair_words.CAUSES,
         pairs=[pairs[:telling], pairs[telling:_PAIRS]],
         more_pairs=max(0, len(pairs) - _PAIRS),
         most_ns=_most(pairs),

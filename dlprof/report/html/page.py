@@ -135,6 +135,7 @@ def _templates() -> jinja2.Environment:
         size=size,
         signed_size=pair_words.signed,
         bytes_of=pair_words.bytes_of,
+        work_cause=pair_words.cause,
         scaled=scaled,
         percent=percent,
         count=_count,

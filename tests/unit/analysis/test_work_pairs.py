@@ -12,7 +12,7 @@ from dlprof.analysis.compare import Side
 from dlprof.analysis.work_pairs import WorkPair
 from dlprof.schema.vocabulary import WorkCause
 from dlprof.store.run import Run
-from tests.unit.runs import MS, trained, window
+from tests.unit.runs import MS, steps, trained, window
 
 FLOPS = 2 * 100 * 1000 * 1000
 """Of a product of 100 by 1,000 and 1,000 by 1,000."""
@@ -48,6 +48,32 @@ def test_the_same_work_at_a_third_of_the_rate(tmp_path: Path) -> None:
     assert found.b_flops_per_s == pytest.approx(FLOPS / 0.004)
     assert found.cause == WorkCause.LOWER_RATE
     assert found.layers[0].cause == WorkCause.LOWER_RATE
+
+
+def test_kernels_that_overlap_share_the_time_of_the_step(tmp_path: Path) -> None:
+    """Two gradients of 8 ms each run on two threads at once: together they take 8 ms of the step, and no 16."""
+    kernel = {"category": "matmul", "layer": "dense", "ms": 8}
+    made = window(
+        [{**kernel, "op": "Forward", "direction": "forward"}, {**kernel, "op": "Back", "direction": "backward"}]
+    )
+    starts = {event["step"]: event["start_ns"] for event in reversed(made["kernel_events"])}
+    for event in made["kernel_events"]:
+        event.update(start_ns=starts[event["step"]], lane=f"t{event['op_id']}")
+    both = trained(tmp_path / "a", layers=[layer()], **made)
+
+    found = joined(both, both)
+
+    assert [(item.direction, item.a_ns) for item in found.layers] == [("forward", 4 * MS), ("backward", 4 * MS)]
+    assert (found.a_ns, found.b_ns) == (8 * MS, 8 * MS)
+
+
+def test_the_time_of_a_layer_is_that_of_a_step_without_a_tracer(tmp_path: Path) -> None:
+    """Traced steps of 40 ms, half of them this layer's, beside plain ones of 20 ms."""
+    kernel = {"op": "MatMul", "category": "matmul", "layer": "dense", "direction": "forward", "ms": 20}
+    slow, plain = steps(10, start_s=3.0, dur_ms=40.0), steps(200, start_s=3.5)
+    traced = trained(tmp_path / "a", layers=[layer()], **{**window([kernel], dur_ms=40.0), "steps": slow + plain})
+
+    assert joined(traced, run(tmp_path / "b", 4)).a_ns == 10 * MS
 
 
 @pytest.mark.parametrize(

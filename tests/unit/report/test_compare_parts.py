@@ -58,7 +58,7 @@ def test_work_stands_side_by_side_with_its_rate(tmp_path: Path) -> None:
 
     forward = next(row for row in rows(lines) if row[:2] == ["dense", "forward"])
     assert forward[2:8] == ["200 MFLOP", "200 MFLOP", "12.0 ms", "4.00 ms", "16.7 GFLOP/s", "50 GFLOP/s"]
-    assert forward[-1] == "same work, lower rate"
+    assert forward[-1] == "same work, A at a lower rate"
 
 
 def test_sides_that_tell_neither_have_no_such_sections(tmp_path: Path) -> None:

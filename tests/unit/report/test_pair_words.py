@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from dlprof.analysis.memory_pairs import MemoryItem, MemoryPair, MemorySide
-from dlprof.analysis.work_pairs import WorkPair
+from dlprof.analysis.work_pairs import WorkItem, WorkPair
 from dlprof.report import pair_words
-from dlprof.schema.vocabulary import MemoryBasis, WorkCause
+from dlprof.schema.vocabulary import Direction, MemoryBasis, WorkCause
 
 GB = 1_000_000_000
 SIDE = MemorySide(2 * GB, 2 * GB, 2 * GB, 0, None, None, None, None, None, None, {})
@@ -60,9 +60,9 @@ def test_estimates_are_marked() -> None:
     ("changes", "end"),
     [
         ({}, ("ask the same 3 GFLOP of both in a training step, done at 250 GFLOP/s in A, 750 GFLOP/s in B "
-              "(12.0 ms and 4.00 ms a step): A takes longer at the same work, at 0.33 of the other's rate.")),
+              "(12.0 ms and 4.00 ms a step): A takes longer at the same work, at 0.33 of B's rate.")),
         ({"a_flops": 9e9, "cause": WorkCause.MORE_WORK}, "A takes longer because it does more work."),
-        ({"a_flops": 6e9, "cause": WorkCause.BOTH}, "A does more work, and at 0.67 of the other's rate."),
+        ({"a_flops": 6e9, "cause": WorkCause.BOTH}, "A does more work, and at 0.67 of B's rate."),
         ({"a_ns": 4.1e6, "cause": WorkCause.ALIKE}, "no difference of a fifth."),
         ({"why_not": "B: none"}, "Rates cannot be compared (B: none)."),
     ],
@@ -70,3 +70,24 @@ def test_estimates_are_marked() -> None:
 def test_a_gap_is_more_work_or_the_same_done_worse(changes: dict[str, Any], end: str) -> None:
     """Of the layers that both sides tell of."""
     assert pair_words.work(replace(WORK, **changes)).endswith(end)
+
+
+@pytest.mark.parametrize(
+    ("cause", "b_ms", "told"),
+    [
+        (WorkCause.LOWER_RATE, 4, "same work, A at a lower rate"),
+        (WorkCause.LOWER_RATE, 30, "same work, B at a lower rate"),
+        (WorkCause.MORE_WORK, 30, "more work in B"),
+        (WorkCause.BOTH, 4, "more work in A, at a lower rate"),
+        (WorkCause.ALIKE, 12, "alike"),
+        (None, 12, "-"),
+    ],
+)
+def test_a_layer_says_which_side_is_the_slower_one(cause: WorkCause | None, b_ms: float, told: str) -> None:
+    """Of 12 ms in A."""
+    flops = (2e8, 2e8, 1e6, 1e6)
+    item = WorkItem(
+        "dense", "Dense", Direction.FORWARD, *flops, 12e6, b_ms * 1e6, 1e9, 1e9, None, None, None, None, cause
+    )
+
+    assert pair_words.cause(item) == told
