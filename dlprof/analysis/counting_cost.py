@@ -6,18 +6,20 @@ line ran in a phase is seen in samples of the main thread.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dlprof.analysis import samples, steps
+from dlprof.analysis import loops, samples
 from dlprof.analysis.columns import total
 from dlprof.analysis.overhead import LINE_SPANS
 from dlprof.analysis.phase_lookup import PhaseLookup
+from dlprof.analysis.samples import Sample
 from dlprof.analysis.shares import proportional
 from dlprof.schema.tree_paths import OWN_PATHS, Tree, TreePath
-from dlprof.schema.vocabulary import SpanKind
+from dlprof.schema.vocabulary import LineSource, SpanKind
 from dlprof.store.run import Run
 
 _Line = tuple[str, int]
@@ -62,32 +64,50 @@ def _is_of_lines(spans: pa.Table) -> pa.ChunkedArray:
 
 
 def _by_samples(run: Run) -> dict[TreePath, int]:
+    """How much was counted in each phase, in a unit of its own: hits, where they are known, else sampled time."""
+    lines = _hits(run)
+    sampled = samples.of_run(run, PhaseLookup(run.table("phase_intervals"))) if lines else []
+    of_main = [sample for sample in sampled if sample.main]
+    if None in lines.values():
+        return _by_time_in(of_main, {line for line, hits in lines.items() if hits is None})
+    return _by_hits(of_main, {line: hits for line, hits in lines.items() if hits})
+
+
+def _by_hits(sampled: Iterable[Sample], hits: Mapping[_Line, int]) -> dict[TreePath, int]:
     """Hits by the phase that their lines were sampled in: those of a line that was seen in several are shared out."""
-    hits = _hits(run)
-    times: dict[_Line, dict[TreePath, int]] = {}
-    for sample in samples.of_run(run, PhaseLookup(run.table("phase_intervals"))) if hits else ():
-        for line in {(frame.file, frame.line) for frame in sample.frames} & hits.keys() if sample.main else ():
-            of_line = times.setdefault(line, {})
-            of_line[sample.phase] = of_line.get(sample.phase, 0) + sample.dur_ns
-    weights: dict[TreePath, int] = {}
+    times: dict[_Line, Counter[TreePath]] = {}
+    for sample in sampled:
+        for line in {(frame.file, frame.line) for frame in sample.frames} & hits.keys():
+            times.setdefault(line, Counter())[sample.phase] += sample.dur_ns
+    weights = Counter[TreePath]()
     for line, of_line in times.items():
-        for path, count in proportional(hits[line], of_line).items():
-            weights[path] = weights.get(path, 0) + count
-    return weights
+        weights.update(proportional(hits[line], of_line))
+    return dict(weights)
 
 
-def _hits(run: Run) -> dict[_Line, int]:
-    """How often each counted line ran."""
-    found: dict[_Line, int] = {}
+def _by_time_in(sampled: Iterable[Sample], lines: Collection[_Line]) -> dict[TreePath, int]:
+    """Time of samples by phase whose innermost line of the user's is one of these."""
+    times = Counter[TreePath]()
+    files = {file for file, _ in lines}
+    for sample in sampled:
+        innermost = next(((frame.file, frame.line) for frame in sample.frames if frame.file in files), None)
+        if innermost in lines:
+            times[sample.phase] += sample.dur_ns
+    return dict(times)
+
+
+def _hits(run: Run) -> dict[_Line, int | None]:
+    """How often each line ran that was counted; None: that is not known, though it was counted for some time."""
+    found: dict[_Line, int | None] = {}
     for row in run.rows("lines"):
-        if row["hits"] and row["samples"] is None:
-            place = row["file"], row["line"]
-            found[place] = found.get(place, 0) + row["hits"]
+        if row["how"] != LineSource.SAMPLED:
+            place, before = (row["file"], row["line"]), found.get((row["file"], row["line"]), 0)
+            is_known = row["hits"] is not None and before is not None
+            found[place] = before + row["hits"] if is_known else None
     return found
 
 
 def _by_time(run: Run, leaves: Mapping[TreePath, int]) -> dict[TreePath, int]:
     """Without samples: the time of the phases in which the script's own Python runs; its own loop is one of them."""
-    its_loop = steps.of_own_loop(run, run.table("steps", ("loop_id", "start_ns"))).num_rows
-    paths = (*_OF_SCRIPT, *((Tree.FIT_STEPS,) if its_loop else ()))
+    paths = _OF_SCRIPT if loops.are_all_of_keras(run) else (*_OF_SCRIPT, Tree.FIT_STEPS)
     return {path: leaves[path] for path in paths if leaves.get(path)}

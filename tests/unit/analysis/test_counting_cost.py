@@ -15,20 +15,13 @@ from tests.unit.runs import MS, S
 
 LEAVES = {Tree.SCRIPT: 100 * MS, Tree.FIT_STEPS: 5 * S, Tree.OWN: 50 * MS}
 INTERVALS = runs.intervals(("script", 0, 2), ("fit.steps", 2, 7))
-OWN_LOOP = [runs.span("on_batch", 2, 7, span_id=1, name="train_on_batch")]
+OWN_LOOP = [runs.span("fit", 2, 7, span_id=1, name="fit", detail='{"how": "inferred"}')]
 
 
-def counted(line: int, hits: int) -> dict[str, Any]:
+def counted(line: int, hits: int | None, how: str = "exact") -> dict[str, Any]:
     """A counted line of the script."""
-    return {
-        "file": "train.py",
-        "function": "main",
-        "first_line": 1,
-        "line": line,
-        "hits": hits,
-        "time_ns": 9,
-        "pid": 42,
-    }
+    place = {"file": "train.py", "function": "main", "first_line": 1, "line": line}
+    return {**place, "hits": hits, "time_ns": 9, "pid": 42, "how": how, "samples": None if how == "exact" else 0}
 
 
 def cost(ms: float, **more: Any) -> dict[str, Any]:
@@ -80,6 +73,22 @@ def test_a_line_that_ran_in_two_phases_is_shared_by_its_samples(tmp_path: Path) 
     assert found == {Tree.SCRIPT: 20 * MS, Tree.FIT_STEPS: 60 * MS}
 
 
+def test_lines_whose_hits_are_not_known_share_it_by_their_samples(tmp_path: Path) -> None:
+    """They were counted in windows; what ran once is nothing beside them."""
+    lines = [counted(2, 1, "scaled"), counted(3, None, "scaled"), counted(7, None, "scaled")]
+
+    found = taken(tmp_path, cost(80, lines=lines, **seen((2, 0, 1), (3, 1, 2), (7, 3, 6))))
+
+    assert found == {Tree.SCRIPT: 20 * MS, Tree.FIT_STEPS: 60 * MS}
+
+
+def test_lines_that_ran_where_none_are_counted_cost_nothing(tmp_path: Path) -> None:
+    """They are known from samples alone."""
+    lines = [counted(3, 5), counted(7, None, "sampled")]
+
+    assert taken(tmp_path, cost(80, lines=lines, **seen((3, 0, 1), (7, 3, 6)))) == {Tree.SCRIPT: 80 * MS}
+
+
 def test_without_samples_it_is_shared_by_the_time_of_the_scripts_own_phases(tmp_path: Path) -> None:
     """Its own loop is one of them."""
     found = taken(tmp_path, cost(51, steps=runs.steps(250, loop_id=1), spans=OWN_LOOP))
@@ -89,12 +98,12 @@ def test_without_samples_it_is_shared_by_the_time_of_the_scripts_own_phases(tmp_
 
 def test_steps_that_keras_calls_are_no_python_of_the_scripts(tmp_path: Path) -> None:
     """Nothing that was counted is known to have run there."""
-    assert taken(tmp_path, cost(51, steps=runs.steps(250))) == {Tree.SCRIPT: 51 * MS}
+    assert taken(tmp_path, cost(51, steps=runs.steps(250), spans=[runs.fit_span()])) == {Tree.SCRIPT: 51 * MS}
 
 
 def test_no_phase_becomes_nothing(tmp_path: Path) -> None:
     """What is more than nine tenths of it stays where it is."""
-    assert taken(tmp_path, cost(500, steps=runs.steps(250))) == {Tree.SCRIPT: 90 * MS}
+    assert taken(tmp_path, cost(500, steps=runs.steps(250), spans=[runs.fit_span()])) == {Tree.SCRIPT: 90 * MS}
 
 
 def test_what_one_phase_has_no_room_for_is_taken_from_the_others_that_lines_ran_in(tmp_path: Path) -> None:
