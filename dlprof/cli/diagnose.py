@@ -148,20 +148,22 @@ def _gap(names: Sequence[str]) -> Diagnosed:
     from dlprof.analysis import compare
     from dlprof.analysis.findings import diagnose
     from dlprof.pipeline.opening import open_sides
-    from dlprof.report.gap_words import verdict
+    from dlprof.report import gap_words
 
     a, b = open_sides(names)
     gap = compare.compare(a, b)
     notes = [f"Not comparable, because {'; '.join(gap.parity.why_not)}."] if gap.parity.why_not else []
-    notes.append(verdict(gap))
+    notes.append(gap_words.verdict(gap))
     is_slower = gap.gap_ns > 0 and not gap.noise and gap.parity.comparable
     if not is_slower and gap.longer_in_b:
-        notes.append(f"For what takes longer in {b.label}: dlprof diagnose {names[1]} {names[0]}.")
-    title = f"Why {a.label} is slower than {b.label}"
+        notes.append(
+            f"For what takes longer in {gap_words.names(a.label, b.label)[1]}: dlprof diagnose {names[1]} {names[0]}."
+        )
+    one, two = gap_words.introduced(a.label, b.label)
     return Diagnosed(
         run=a.runs[0],
         diagnosis=diagnose.diagnose_gap(gap),
-        title=title if is_slower else f"What takes longer in {a.label} than in {b.label}",
+        title=f"Why {one} is slower than {two}" if is_slower else f"What takes longer in {one} than in {two}",
         note=" ".join(notes),
         names=(a.runs[0].name, b.runs[0].name),
         parity=gap.parity,

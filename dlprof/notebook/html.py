@@ -72,10 +72,7 @@ def of_comparison(found: Comparison, causes: Diagnosis | None) -> str:
         found: The comparison.
         causes: Why A is slower; None: it cannot be told.
     """
-    sides = "; ".join(
-        f"{name}: {side.label} ({', '.join(run.name for run in side.runs)})"
-        for name, side in (("A", found.a), ("B", found.b))
-    )
+    sides = "; ".join(gap_words.heading(name, side) for name, side in (("A", found.a), ("B", found.b)))
     return _page(
         f"<p><b>{_text(sides)}</b></p>",
         _fairness(found),

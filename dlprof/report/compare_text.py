@@ -96,8 +96,7 @@ def _of_b(comparison: Comparison, phase: str) -> int:
 def _head(page: Page, comparison: Comparison) -> None:
     page.console.print()
     for name, side in _sides(comparison):
-        runs = ", ".join(run.name for run in side.runs)
-        page.say(safe(f"{name}: {side.label}  ({runs})"), "bold")
+        page.say(safe(gap_words.heading(name, side)), "bold")
     page.console.print()
     _fairness(page, comparison)
     page.console.print()

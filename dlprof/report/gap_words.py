@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dlprof.analysis.compare import Comparison, Item
+from dlprof.analysis.compare import Comparison, Item, Side
 from dlprof.schema.tree_paths import Tree
 from dlprof.schema.vocabulary import RunState
 from dlprof.units import duration
 
 _NAMED = 3
 """Parts that are named on each side."""
+_LONG = 20
+"""Labels of more characters, such as the names of runs that dlprof chose, make a sentence hard to read."""
 _LEAST_SHARE = 0.01
 """Parts below this share of the larger wall time are not named."""
 
@@ -18,6 +20,22 @@ _LEAST_SHARE = 0.01
 def verdict(comparison: Comparison) -> str:
     """One sentence: how large the gap is, and the parts that differ beyond noise, in both directions."""
     return f"{_walls(comparison)}: {_no_gap(comparison) if comparison.noise else _gap(comparison)}"
+
+
+def heading(letter: str, side: Side) -> str:
+    """What A or B is: its label, with the names of its runs where these tell more."""
+    runs = ", ".join(run.name for run in side.runs)
+    return f"{letter}: {side.label}" if runs == side.label else f"{letter}: {side.label}  ({runs})"
+
+
+def names(a: str, b: str) -> tuple[str, str]:
+    """What two labels are called in sentences below a heading: A and B, where one is long."""
+    return (a, b) if max(len(a), len(b)) <= _LONG else ("A", "B")
+
+
+def introduced(a: str, b: str) -> tuple[str, str]:
+    """The same in a heading, which says what A and B are."""
+    return (a, b) if names(a, b) == (a, b) else (f"A ({a})", f"B ({b})")
 
 
 def name(comparison: Comparison, item: Item) -> str:
@@ -34,7 +52,7 @@ def signed(ns: int) -> str:
 
 
 def _walls(comparison: Comparison) -> str:
-    a, b = comparison.a.label, comparison.b.label
+    a, b = names(comparison.a.label, comparison.b.label)
     return f"{a} took {duration(comparison.a_wall_ns)}, {b} {duration(comparison.b_wall_ns)}"
 
 
@@ -69,7 +87,8 @@ def _sides(comparison: Comparison) -> tuple[tuple[str, list[Item]], tuple[str, l
         [item for item in items if abs(item.delta_ns) >= least]
         for items in (comparison.longer_in_a, comparison.longer_in_b)
     )
-    return (comparison.a.label, a), (comparison.b.label, b)
+    called = names(comparison.a.label, comparison.b.label)
+    return (called[0], a), (called[1], b)
 
 
 def _longer(comparison: Comparison, label: str, items: Sequence[Item]) -> str:

@@ -39,7 +39,7 @@ def make(
         of_b: Why parts of B are slower than those of A (of the turned comparison); None: it was not looked for.
     """
     report = compare_json.as_json(comparison, lines)
-    labels = [report.a.label, report.b.label]
+    labels = list(gap_words.names(report.a.label, report.b.label))
     names = [report.a.runs[0], report.b.runs[0]]
     findings = diagnosis_json.as_json(diagnosis, names, comparison.parity) if diagnosis else None
     findings_of_b = diagnosis_json.as_json(of_b, names[::-1], comparison.parity) if of_b else None
@@ -60,7 +60,8 @@ def make(
         "compare.html",
         data,
         [comparison.a.runs[0], comparison.b.runs[0]],
-        title=f"{labels[0]} against {labels[1]}",
+        title=f"{report.a.label} against {report.b.label}",
+        headings=[gap_words.heading(letter, side) for letter, side in (("A", comparison.a), ("B", comparison.b))],
         comparison=report,
         labels=labels,
         parts=shown,

@@ -103,3 +103,28 @@ def test_foreign_traces_have_steps_but_no_fit(gap: Comparison, tmp_path: Path) -
 def test_differences_have_their_sign(ns: int, text: str) -> None:
     """Also above 0."""
     assert gap_words.signed(ns) == text
+
+
+LONG = "20261129-083913-torch_plain-torch"
+
+
+def test_sides_with_long_names_are_called_a_and_b_in_sentences(gap: Comparison) -> None:
+    """The heading above says which is which."""
+    long = replace(gap, a=replace(gap.a, label=LONG))
+
+    assert gap_words.verdict(long) == (
+        "A took 10.0 s, B 7.00 s: A is 1.43 x slower than B, by 3.00 s, most of it in fit/steps (4.00 s); "
+        "B takes longer in import (1.00 s)."
+    )
+
+
+def test_a_heading_that_stands_alone_says_what_a_and_b_are() -> None:
+    """Only where they are called so."""
+    assert gap_words.introduced(LONG, "torch") == (f"A ({LONG})", "B (torch)")
+    assert gap_words.introduced("mxnet", "torch") == ("mxnet", "torch")
+
+
+def test_a_side_that_is_called_like_its_run_is_named_once(gap: Comparison) -> None:
+    """Runs that are called otherwise, or are several, are named behind it."""
+    assert gap_words.heading("A", gap.a) == "A: a"
+    assert gap_words.heading("B", Side("torch", (*gap.a.runs, *gap.b.runs))) == "B: torch  (a, b)"
