@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
-from dlprof.analysis import cold_files, steps
+from dlprof.analysis import cold_files, parity_advice, steps
 from dlprof.analysis import training as trainings
 from dlprof.analysis.columns import total
 from dlprof.analysis.training import Training
@@ -45,11 +45,13 @@ class Parity:
         why_not: Why the runs cannot be compared; empty: they can.
         differences: What also differs, and may be what is compared, or may explain the gap.
         unknown: What could not be checked, because a run does not hold it.
+        advice: What would make them comparable, where that is known.
     """
 
     why_not: tuple[str, ...]
     differences: tuple[str, ...]
     unknown: tuple[str, ...]
+    advice: tuple[str, ...] = ()
 
     @property
     def comparable(self) -> bool:
@@ -61,7 +63,7 @@ def check(a: Run, b: Run) -> Parity:
     """Compare what two runs did, and where."""
     found = _Check(a, b)
     found.all()
-    return Parity(tuple(found.why_not), tuple(found.differences), tuple(found.unknown))
+    return Parity(tuple(found.why_not), tuple(found.differences), tuple(found.unknown), tuple(found.advice))
 
 
 class _Check:
@@ -70,6 +72,7 @@ class _Check:
         self.why_not: list[str] = []
         self.differences: list[str] = []
         self.unknown: list[str] = []
+        self.advice: list[str] = []
 
     def all(self) -> None:
         """Every check, the gravest first."""
@@ -109,6 +112,7 @@ class _Check:
         one, two = _script(self.a), _script(self.b)
         if one != two and not _are_twins(self.a, self.b):
             self.why_not.append(f"the scripts differ: {one} and {two}")
+            self.advice.append(parity_advice.OF_SCRIPTS)
         elif one != two:
             self.differences.append(f"one runs the model without Keras: {one} and {two}")
         elif None not in (texts := (_digest(self.a), _digest(self.b))) and texts[0] != texts[1]:
@@ -215,6 +219,7 @@ class _Check:
             return
         if not all(_near(x[2], y[2], WEIGHTS_TOLERANCE) for x, y in zip(first, second, strict=False)):
             self.why_not.append("the initial weights differ")
+            self.advice.append(parity_advice.of_weights(self.a, self.b))
 
     def _machine(self) -> None:
         one, two = self.a.manifest.machine, self.b.manifest.machine

@@ -70,7 +70,8 @@ def run(args: Arguments) -> int:
     comparison = compare.compare(new, base)
     if not comparison.parity.comparable and not args.anyway:
         why = "; ".join(comparison.parity.why_not)
-        raise UsageError(f"The runs are not comparable, because {why} (A is NEW, B is BASE).", hint="--anyway")
+        helps = "".join(f" What helps with {what}" for what in comparison.parity.advice)
+        raise UsageError(f"The runs are not comparable, because {why} (A is NEW, B is BASE).{helps}", hint="--anyway")
     parts = _chosen(gate.components(comparison, limit), args.only)
     has_regressed = any(part.regressed for part in parts)
     if args.json or args.format == "json":

@@ -146,6 +146,8 @@ class EngineSpec(Struct, frozen=True):
     """Functions that go back through operators which ran one by one."""
     gradients_at_once: str | None = None
     """How gradients of all variables are taken in one call."""
+    seeding: str | None = None
+    """How a script fixes the numbers that its initial weights are drawn from, such as `call torch.manual_seed(0)`."""
     session_functions: tuple[str, ...] = ()
     """Functions that run the part of a graph which a script asks for: what two of its runs share is computed twice."""
     starts_operators: bool = False

@@ -5,6 +5,7 @@ from dlprof.engines.base import EngineSpec
 SPEC = EngineSpec(
     name="chainer",
     title="Chainer",
+    seeding="call numpy.random.seed(0)",
     module="chainer",
     distributions=("chainer",),
     window_format="chainer",

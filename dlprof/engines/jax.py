@@ -6,6 +6,7 @@ from dlprof.schema.vocabulary import MemoryKind
 SPEC = EngineSpec(
     name="jax",
     title="JAX",
+    seeding="draw them from jax.random.key(0)",
     module="jax",
     distributions=("jax",),
     under_keras=Dispatch(asynchronous=True),

@@ -6,6 +6,7 @@ from dlprof.schema.vocabulary import MemoryKind
 SPEC = EngineSpec(
     name="mxnet",
     title="MXNet",
+    seeding="call mxnet.random.seed(0)",
     module="mxnet",
     distributions=("mxnet", "mxnet-mkl"),
     keras_series="<2.4",

@@ -10,6 +10,7 @@ _ONEDNN = KernelCost((Category.CONV, Category.MATMUL, Category.RECURRENT), 0.5)
 SPEC = EngineSpec(
     name="tensorflow",
     title="TensorFlow",
+    seeding="call tf.random.set_seed(0)",
     module="tensorflow",
     distributions=("tensorflow", "tensorflow-cpu", "tensorflow-gpu"),
     series=">=2",

@@ -9,6 +9,7 @@ SPEC = replace(
     tensorflow.SPEC,
     name="tensorflow1",
     title="TensorFlow 1",
+    seeding="call tf.set_random_seed(0)",
     series="<2",
     keras_series="<2.4",
     under_keras=Dispatch(),

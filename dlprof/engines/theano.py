@@ -5,6 +5,7 @@ from dlprof.engines.base import EngineSpec, Switch
 SPEC = EngineSpec(
     name="theano",
     title="Theano",
+    seeding="call numpy.random.seed(0)",
     module="theano",
     distributions=("Theano", "theano"),
     keras_series="<2.4",

@@ -17,6 +17,7 @@ _MAKING = ("add", "addcdiv", "addcmul", "div", "lerp", "mul", "pow", "sqrt", "su
 SPEC = EngineSpec(
     name="torch",
     title="PyTorch",
+    seeding="call torch.manual_seed(0)",
     module="torch",
     distributions=("torch",),
     window_format="kineto",

@@ -184,7 +184,8 @@ def _health(rows: Sequence[HealthLine]) -> str:
 def _fairness(found: Comparison) -> str:
     if not found.parity.why_not:
         return "<p>Comparable, as far as seen.</p>"
-    return f"<p class='bad'>Not comparable, because {_text('; '.join(found.parity.why_not))}.</p>"
+    helps = "".join(f"<p>What helps with {_text(what)}</p>" for what in found.parity.advice)
+    return f"<p class='bad'>Not comparable, because {_text('; '.join(found.parity.why_not))}.</p>{helps}"
 
 
 def _waterfall(found: Comparison) -> str:

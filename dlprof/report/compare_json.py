@@ -64,6 +64,8 @@ class ComparisonReport(Struct, frozen=True, kw_only=True):
     b: SideReport
     comparable: bool
     why_not: tuple[str, ...]
+    what_helps: tuple[str, ...]
+    """What would make both sides comparable, where that is known."""
     differences: tuple[str, ...]
     not_checked: tuple[str, ...]
     gap_ns: int
@@ -99,6 +101,7 @@ def as_json(comparison: Comparison, lines: Sequence[LinePair]) -> ComparisonRepo
         b=_side(comparison.b, comparison.b_wall_ns, comparison.b_step_ns),
         comparable=comparison.parity.comparable,
         why_not=comparison.parity.why_not,
+        what_helps=comparison.parity.advice,
         differences=comparison.parity.differences,
         not_checked=comparison.parity.unknown,
         gap_ns=comparison.gap_ns,

@@ -114,6 +114,8 @@ def _fairness(page: Page, comparison: Comparison) -> None:
         page.say("Not comparable, because", "bold red")
         for why in parity.why_not:
             page.say(f"- {safe(why)}", "red", 2)
+        for what in parity.advice:
+            page.say(f"what helps with {safe(what)}", indent=2)
         page.say("What can be said all the same:")
     else:
         page.say("Comparable, as far as seen." if parity.unknown else "Comparable: same work, equivalent losses.")

@@ -100,6 +100,16 @@ def test_scripts_and_arguments_are_compared(tmp_path: Path) -> None:
         "the scripts differ: train.py and other.py",
         "the arguments differ: none and --epochs 2",
     )
+    assert [text.partition(":")[0] for text in found.advice] == ["scripts"]
+
+
+def test_other_initial_weights_have_what_helps(tmp_path: Path) -> None:
+    """Who reads that they differ does not know how they would not."""
+    facts = {"training": {"weights": {"count": 10, "sums": [[10, 0.5, 2.6]]}}}
+
+    (advice,) = parity.check(*pair(tmp_path, spans=[runs.fit_span(**facts)])).advice
+
+    assert "call keras.utils.set_random_seed(0)" in advice
 
 
 def test_a_run_in_which_allocations_were_recorded_took_longer_for_that(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ def test_json_has_the_fields_of_the_contract_in_their_order(tmp_path: Path) -> N
 
     assert content["schema"] == "dlprof.compare/1"
     assert list(content) == [
-        "schema", "a", "b", "comparable", "why_not", "differences", "not_checked", "gap_ns", "gap_ci_ns", "within_noise",
+        "schema", "a", "b", "comparable", "why_not", "what_helps", "differences", "not_checked", "gap_ns", "gap_ci_ns", "within_noise",
         "items", "common_slowdown", "unattributed_ns", "steps_not_split_because", "layers", "lines",
         "verdict", "longer_in_a", "longer_in_b", "memory", "work",
     ]  # fmt: skip

@@ -74,6 +74,10 @@ def test_both_sides_are_named_with_their_runs(comparison: Comparison) -> None:
             Parity(("the models differ",), (), ()),
             ["Not comparable, because", "  - the models differ", "What can be said all the same:"],
         ),
+        (
+            Parity(("the scripts differ",), (), (), ("scripts: keep one name.",)),
+            ["Not comparable, because", "  - the scripts differ", "  what helps with scripts: keep one name."],
+        ),
     ],
 )
 def test_first_it_is_said_whether_they_did_the_same_work(
