@@ -29,6 +29,8 @@ class MemorySide:
         growth_ci: 95 % interval of that.
         is_growing: Whether that is beyond doubt; None: not known.
         not_measured: What is None, and why.
+        traced_peak_bytes: The largest sample while kernels were traced, which takes memory itself and is not in the
+            peak; the most of all runs. None: none was larger than the peak.
     """
 
     peak_bytes: int | None
@@ -42,6 +44,13 @@ class MemorySide:
     growth_ci: tuple[float, float] | None
     is_growing: bool | None
     not_measured: Mapping[str, str]
+    traced_peak_bytes: int | None = None
+
+    def is_traced(self, bytes_: int | None) -> bool:
+        """Whether so much was there only while kernels were traced."""
+        if bytes_ is None or self.peak_bytes is None or self.traced_peak_bytes is None:
+            return False
+        return self.peak_bytes < bytes_ <= self.traced_peak_bytes
 
 
 @dataclass(frozen=True)
@@ -123,6 +132,7 @@ def join(a: Side, b: Side) -> MemoryPair:
 def _side(runs: Sequence[Memory]) -> MemorySide:
     peaks = sorted((one.peak for one in runs if one.peak is not None), key=lambda peak: peak.bytes)
     middle = peaks[(len(peaks) - 1) // 2] if peaks else None
+    traced = [one.traced_peak.bytes for one in runs if one.traced_peak is not None]
     growth = next((one.growth for one in runs if one.growth is not None), None)
     return MemorySide(
         peak_bytes=middle.bytes if middle else None,
@@ -136,6 +146,7 @@ def _side(runs: Sequence[Memory]) -> MemorySide:
         growth_ci=growth.slope.ci if growth else None,
         is_growing=growth.is_growing if growth else None,
         not_measured=_reasons(runs, has_peak=bool(peaks), has_growth=growth is not None),
+        traced_peak_bytes=max(traced, default=None),
     )
 
 

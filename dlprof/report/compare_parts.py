@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from dlprof.analysis import memory_pairs, work_pairs
 from dlprof.analysis.compare import Comparison
@@ -28,8 +28,9 @@ def memory(page: Page, comparison: Comparison) -> None:
         if side.peak_bytes is not None:
             page.say(safe(f"{name}: {_peak(side)}"), "dim", 2)
     largest = sorted(pair.phases, key=lambda item: -max(item.a_bytes or 0, item.b_bytes or 0))[:_PHASES]
-    _items(page, "peak of", [*largest, *pair.devices])
-    _items(page, "held for", pair.kinds)
+    notes = {item.name: note for item in largest if (note := pair_words.traced(pair, item))}
+    _items(page, "peak of", [*largest, *pair.devices], notes)
+    _items(page, "held for", pair.kinds, {item.name: "exact" for item in pair.kinds if _is_exact(item)})
     for name, side in (("A", pair.a), ("B", pair.b)):
         if "owners" in side.not_measured:
             page.say(safe(f"what holds it in {name}: not known, because {side.not_measured['owners']}"), "dim", 2)
@@ -46,7 +47,11 @@ def _peak(side: MemorySide) -> str:
     return f"{size(side.peak_bytes)} at {duration(side.time_ns)}{phase}{place}{between}"
 
 
-def _items(page: Page, title: str, items: Sequence[MemoryItem]) -> None:
+def _is_exact(item: MemoryItem) -> bool:
+    return {item.a_how, item.b_how} - {None} == {MemoryBasis.EXACT}
+
+
+def _items(page: Page, title: str, items: Sequence[MemoryItem], notes: Mapping[str, str]) -> None:
     if not items:
         return
     columns: list[Column] = [
@@ -59,8 +64,7 @@ def _items(page: Page, title: str, items: Sequence[MemoryItem]) -> None:
     table = page.table(*columns)
     for item in items:
         of_both = pair_words.bytes_of(item.a_bytes, item.a_how), pair_words.bytes_of(item.b_bytes, item.b_how)
-        exact = "exact" if {item.a_how, item.b_how} - {None} == {MemoryBasis.EXACT} else ""
-        table.add_row(safe(item.name), *of_both, pair_words.signed(item), exact)
+        table.add_row(safe(item.name), *of_both, pair_words.signed(item), notes.get(item.name, ""))
     page.show(table)
 
 

@@ -48,6 +48,13 @@ def _most(pair: MemoryPair, sign: int) -> str:
     return f", most of it in {most.name} ({size(abs(most.delta_bytes or 0))} more{about})"
 
 
+def traced(pair: MemoryPair, item: MemoryItem) -> str:
+    """A note on the peak of a phase that is above the peak of its whole side; empty: there is nothing to explain."""
+    sides = (("A", pair.a, item.a_bytes), ("B", pair.b, item.b_bytes))
+    above = [name for name, side, peak in sides if side.is_traced(peak)]
+    return f"{' and '.join(above)} while kernels were traced, which takes memory itself" if above else ""
+
+
 def signed(item: MemoryItem) -> str:
     """A difference of bytes with its sign; empty: one side is not known."""
     delta = item.delta_bytes

@@ -11,7 +11,7 @@ from dlprof.analysis.memory_pairs import LayerItem, MemoryItem
 from dlprof.schema.vocabulary import MemoryBasis, MemoryKind
 from dlprof.store.run import Run
 from tests.unit.analysis.memory_runs import MB, S, sample, stood
-from tests.unit.runs import fit_span, trained
+from tests.unit.runs import fit_span, span, trained
 
 EXACT, ESTIMATE = MemoryBasis.EXACT, MemoryBasis.ESTIMATE
 
@@ -43,6 +43,16 @@ def test_peaks_have_their_moment_and_phases_stand_beside_each_other(tmp_path: Pa
         MemoryItem("fit.steps", 800 * MB, 600 * MB),
     )
     assert [item.delta_bytes for item in found.phases] == [100 * MB, 200 * MB]
+
+
+def test_what_tracing_kernels_took_is_told_beside_the_peak(tmp_path: Path) -> None:
+    """900 MB while the tracer was on: A's steps are above the peak of A."""
+    spans = [span("dlprof", 3, 3.1, name="start kernel tracing"), span("dlprof", 5, 5.5, name="stop kernel tracing")]
+    traced = [sample(2.5, 400 * MB), sample(4, 900 * MB), sample(6, 800 * MB)]
+    found = joined(trained(tmp_path / "a", process_samples=traced, spans=spans), with_peak(tmp_path / "b", 600 * MB))
+
+    assert (found.a.peak_bytes, found.a.traced_peak_bytes, found.b.traced_peak_bytes) == (800 * MB, 900 * MB, None)
+    assert [found.a.is_traced(size * MB) for size in (800, 900, 901)] == [False, True, False]
 
 
 def test_of_several_runs_the_middle_peak_is_told(tmp_path: Path) -> None:

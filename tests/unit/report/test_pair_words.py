@@ -91,3 +91,24 @@ def test_a_layer_says_which_side_is_the_slower_one(cause: WorkCause | None, b_ms
     )
 
     assert pair_words.cause(item) == told
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "note"),
+    [
+        (GB, 3 * GB, "B while kernels were traced, which takes memory itself"),
+        (3 * GB, 3 * GB, "A and B while kernels were traced, which takes memory itself"),
+        (GB, 2 * GB, ""),
+        (None, 4 * GB, ""),
+    ],
+)
+def test_a_phase_above_the_peak_of_its_side_is_explained(a: int | None, b: int | None, note: str) -> None:
+    """The peak is 2 GB, but 3 GB where kernels were traced; of more than that nothing is known."""
+    side = replace(SIDE, traced_peak_bytes=3 * GB)
+
+    assert pair_words.traced(MemoryPair(side, side, (), (), (), ()), MemoryItem("dlprof", a, b)) == note
+
+
+def test_without_a_traced_peak_nothing_is_put_down_to_tracing() -> None:
+    """It may be another run's middle."""
+    assert pair_words.traced(MemoryPair(SIDE, SIDE, (), (), (), ()), MemoryItem("fit.steps", 3 * GB, GB)) == ""
