@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dlprof.analysis import source_loops
+from dlprof.schema.vocabulary import LineSource
 from dlprof.store.run import Run
 
 _ADDING = frozenset({"append", "appendleft", "extend", "insert", "add", "put", "put_nowait", "setdefault"})
@@ -48,6 +49,7 @@ class KeptLine:
         hits: How often it ran; None: it was not counted, because a library called it.
         what: How it keeps it, as a clause.
         is_in_loop: Whether a loop of its function, or of the file, is around it.
+        is_scaled: Whether its hits are an estimate: it was counted in windows.
     """
 
     file: str
@@ -56,6 +58,7 @@ class KeptLine:
     hits: int | None
     what: str
     is_in_loop: bool
+    is_scaled: bool = False
 
 
 @dataclass(frozen=True)
@@ -76,12 +79,13 @@ def of_run(run: Run, steps: int, *, in_workers: bool = False) -> tuple[KeptLine,
         in_workers: Whether processes below grow: libraries call methods there, and nobody counts their lines.
     """
     files: dict[str, dict[int, int | None]] = {}
+    scaled = {(row["file"], row["line"]) for row in run.rows("lines") if row["how"] == LineSource.SCALED}
     for row in run.rows("lines"):
         hits = files.setdefault(row["file"], {})
         # A line that begins a function has a row for each of the two; hits of one that was only sampled are null.
         hits[row["line"]] = max((one for one in (hits.get(row["line"]), row["hits"]) if one is not None), default=None)
     found = [
-        one
+        replace(one, is_scaled=one.hits is not None and (one.file, one.line) in scaled)
         for file, hits in files.items()
         for one in _in_file(file, run.folder.source_lines(file), hits, in_workers=in_workers)
     ]

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from dlprof import units
 from dlprof.analysis import program
+from dlprof.schema.vocabulary import LineSource
 from dlprof.store.run import Run
 
 
@@ -22,6 +24,7 @@ class LinePair:
         source: Its text.
         a_hits, b_hits: How often it ran.
         a_ns, b_ns: Time in it, with what it calls (ns).
+        a_scaled, b_scaled: Whether these hits are an estimate: a run counted them in windows.
     """
 
     file: str
@@ -32,6 +35,8 @@ class LinePair:
     a_ns: int | None
     b_hits: int | None
     b_ns: int | None
+    a_scaled: bool = False
+    b_scaled: bool = False
 
     @property
     def delta_ns(self) -> int:
@@ -56,11 +61,13 @@ class _Counts:
     line: int
     hits: int | None = None
     time_ns: int = 0
+    scaled: bool = False
 
-    def add(self, hits: int | None, time_ns: int) -> None:
+    def add(self, hits: int | None, time_ns: int, *, scaled: bool) -> None:
         """Add what is known of the line, by counting or by samples."""
         if hits is not None:
             self.hits = (self.hits or 0) + hits
+            self.scaled |= scaled
         self.time_ns += time_ns
 
 
@@ -84,6 +91,8 @@ def _pair(key: _Key, a: _Counts | None, b: _Counts | None) -> LinePair:
         a_ns=a.time_ns if a else None,
         b_hits=b.hits if b else None,
         b_ns=b.time_ns if b else None,
+        a_scaled=a is not None and a.scaled,
+        b_scaled=b is not None and b.scaled,
     )
 
 
@@ -95,7 +104,8 @@ def _means(runs: Sequence[Run]) -> dict[_Key, _Counts]:
         for (file, function, _, source), counts in _of_run(run).items():
             place = (file, function, source)
             seen[place] += 1
-            sums.setdefault(_Key(*place, seen[place]), _Counts(counts.line)).add(counts.hits, counts.time_ns)
+            whole = sums.setdefault(_Key(*place, seen[place]), _Counts(counts.line))
+            whole.add(counts.hits, counts.time_ns, scaled=counts.scaled)
     return {key: _mean(sum_, len(runs)) for key, sum_ in sums.items()}
 
 
@@ -106,9 +116,13 @@ def _of_run(run: Run) -> dict[tuple[str, str, int, str], _Counts]:
     rows = [row for row in run.rows("lines") if row["pid"] not in beside]
     for row in sorted(rows, key=lambda row: (row["file"], row["line"])):
         key = row["file"], row["function"], row["line"], (row["source"] or "").strip()
-        lines.setdefault(key, _Counts(row["line"])).add(row["hits"], row["time_ns"])
+        scaled = row["how"] == LineSource.SCALED
+        lines.setdefault(key, _Counts(row["line"])).add(row["hits"], row["time_ns"], scaled=scaled)
     return lines
 
 
 def _mean(sums: _Counts, runs: int) -> _Counts:
-    return _Counts(sums.line, None if sums.hits is None else sums.hits // runs, sums.time_ns // runs)
+    hits = None if sums.hits is None else sums.hits // runs
+    if hits is not None and sums.scaled:
+        hits = units.significant(hits, 2)
+    return _Counts(sums.line, hits, sums.time_ns // runs, sums.scaled)

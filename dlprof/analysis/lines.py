@@ -24,7 +24,8 @@ class Line:
         hits: How often it ran; 0: never; None: not counted.
         time_ns: Time in it, with what it calls (ns).
         source: Its text; None: not known.
-        samples: In how many samples it was seen; None: it was counted.
+        samples: In how many samples it was seen; None: its time was counted.
+        is_known: Whether its hits are exact in a function that was counted in windows: steps of a loop tell them.
     """
 
     line: int
@@ -32,6 +33,7 @@ class Line:
     time_ns: int
     source: str | None
     samples: int | None = None
+    is_known: bool = False
 
     @property
     def error_ns(self) -> int | None:
@@ -68,6 +70,10 @@ class FunctionLines:
         """Its name as a call has it."""
         return self.function.rpartition(".")[2]
 
+    def how_of(self, line: Line) -> LineSource:
+        """How the hits of one of its lines are known."""
+        return LineSource.EXACT if line.is_known else self.how
+
 
 @dataclass(frozen=True)
 class HotLine:
@@ -78,8 +84,8 @@ class HotLine:
         hits: How often it ran; None: not counted.
         time_ns: Time in it, with what it calls (ns).
         own_ns: Of that, outside of profiled functions that it calls (ns).
-        how: How its time is known.
-        samples: In how many samples it was seen; None: it was counted.
+        how: How its hits are known.
+        samples: In how many samples it was seen; None: its time was counted.
         process: What the processes are called that it ran in, whose times are added up; None: the program itself.
     """
 
@@ -112,8 +118,11 @@ def functions(table: pa.Table, processes: Mapping[int, str] | None = None) -> li
     others = processes or {}
     grouped: dict[_Key, dict[int, list[Line]]] = defaultdict(lambda: defaultdict(list))
     for row in table.to_pylist():
-        line = Line(row["line"], row["hits"], row["time_ns"], row["source"], row["samples"])
         how = LineSource(row["how"] or LineSource.EXACT)
+        # One that is counted, and has its time from samples, was counted in windows, and steps tell its hits.
+        is_known = how is LineSource.EXACT and row["samples"] is not None
+        how = LineSource.SCALED if is_known else how
+        line = Line(row["line"], row["hits"], row["time_ns"], row["source"], row["samples"], is_known)
         key = row["file"], row["function"], row["first_line"], how, others.get(row["pid"])
         grouped[key][row["line"]].append(line)
     found = [_function(key, [_sum(same) for same in lines.values()]) for key, lines in grouped.items()]
@@ -135,6 +144,7 @@ def _sum(same: Sequence[Line]) -> Line:
             hits=_added(first.hits, line.hits),
             time_ns=first.time_ns + line.time_ns,
             samples=_added(first.samples, line.samples),
+            is_known=first.is_known and line.is_known,
         )
     return first
 
@@ -172,7 +182,7 @@ def _hot(function: FunctionLines, line: Line, callees: Iterable[FunctionLines]) 
         line.time_ns,
         max(0, line.time_ns - called),
         line.source,
-        function.how,
+        function.how_of(line),
         line.samples,
         function.process,
     )

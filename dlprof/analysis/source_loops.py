@@ -34,7 +34,7 @@ def is_recurrence(texts: Sequence[str], line: int) -> bool:
     `h = cell(x[t], h)` is one, also where `both = cat((x[t], h))` stands between; sums, and lists that become longer,
     are none. False where no loop begins there.
     """
-    loop = _loop_at(texts, line)
+    loop = loop_at(texts, line)
     if loop is None:
         return False
     body = list(statements(loop.body))
@@ -57,7 +57,7 @@ def open_ended(texts: Sequence[str], line: int) -> list[tuple[int, int]]:
     Returns:
         list: The line at which each begins, and that of the first statement in it. Empty where no loop begins there.
     """
-    loop = _loop_at(texts, line)
+    loop = loop_at(texts, line)
     inside = [] if loop is None else [node for one in loop.body for node in ast.walk(one) if isinstance(node, _LOOPS)]
     return [(one.lineno, one.body[0].lineno) for one in inside if isinstance(one, ast.While) or _breaks(one)]
 
@@ -74,7 +74,8 @@ def _breaks(loop: ast.For | ast.AsyncFor) -> bool:
     return False
 
 
-def _loop_at(texts: Sequence[str], line: int) -> ast.For | ast.AsyncFor | ast.While | None:
+def loop_at(texts: Sequence[str], line: int) -> ast.For | ast.AsyncFor | ast.While | None:
+    """The loop that begins at a line; None: none does."""
     nodes = ast.walk(parsed(texts) or ast.Module([], []))
     return next((node for node in nodes if isinstance(node, _LOOPS) and node.lineno == line), None)
 

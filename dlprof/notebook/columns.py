@@ -79,4 +79,5 @@ LINES = {
     "b_hits": COUNT,
     "b_ns": NS,
     "delta_ns": NS,
+    **dict.fromkeys(("a_scaled", "b_scaled"), pa.bool_()),
 }

@@ -24,6 +24,7 @@ from dlprof.ingest.own import stacks as stacks_reader
 from dlprof.launch import payload
 from dlprof.launch.recorded import LastProbe
 from dlprof.pipeline import (
+    anchored_lines,
     kernel_windows,
     probe_ends,
     probe_stream,
@@ -70,6 +71,7 @@ def _ingest(folder: RunDir, *, fresh: bool, last_probe: LastProbe | None) -> Man
             run.probes.put(last_probe())
             made_of = raw_artifacts.sizes(folder)
         _add_stacks(run, folder.stack_files())
+        run.attempt("Hits that the steps tell are missing", lambda: anchored_lines.add(run))
         _add_probes(run)
         run.tables.write(part, made_of)
     manifest = structs.replace(run.manifest, tables_version=SCHEMA_VERSION)

@@ -54,6 +54,9 @@ class LineReport(Struct, frozen=True):
     b_hits: int | None
     b_ns: int | None
     delta_ns: int
+    a_scaled: bool = False
+    """Whether `a_hits` is an estimate: a run counted it in windows."""
+    b_scaled: bool = False
 
 
 class ComparisonReport(Struct, frozen=True, kw_only=True):

@@ -203,7 +203,8 @@ def _lines(page: Page, comparison: Comparison, lines: Sequence[LinePair], top: i
     columns: list[Column] = [("line", "left"), ("A hits", "right"), ("A", "right"), ("B hits", "right"), ("B", "right")]
     table = page.table(*columns, (f"A {page.minus} B", "right"), ("source", "left"))
     for pair in shown:
-        counted = _hits(pair.a_hits), duration(pair.a_ns), _hits(pair.b_hits), duration(pair.b_ns)
+        of_a, of_b = _hits(pair.a_hits, scaled=pair.a_scaled), _hits(pair.b_hits, scaled=pair.b_scaled)
+        counted = of_a, duration(pair.a_ns), of_b, duration(pair.b_ns)
         table.add_row(safe(f"{pair.file}:{pair.line}"), *counted, signed(pair.delta_ns), safe(pair.source))
     page.show(table)
 
@@ -254,8 +255,8 @@ def _interval(ci: tuple[int, int] | None) -> str:
     return f"{signed(ci[0])} to {signed(ci[1])}" if ci else ""
 
 
-def _hits(hits: int | None) -> str:
-    return "-" if hits is None else f"{hits}"
+def _hits(hits: int | None, *, scaled: bool) -> str:
+    return "-" if hits is None else f"{'~' if scaled else ''}{hits}"
 
 
 def _operators(item: LayerItem) -> str:

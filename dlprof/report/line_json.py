@@ -13,7 +13,8 @@ from dlprof.schema.vocabulary import LineSource
 class LineCount(Struct, frozen=True):
     """A line as it was counted, or seen in samples; its time contains what it calls (ns).
 
-    Where `how` is `sampled`, `hits` is null, and the time is known to about `error_ns` (one standard error).
+    Where `how` is `sampled`, `hits` is null, and the time is known to about `error_ns` (one standard error). Where it
+    is `scaled`, `hits` has no more digits than are known. `exact` with `samples`: the steps of a loop tell `hits`.
     """
 
     file: str
@@ -41,7 +42,7 @@ def as_json(functions: Sequence[FunctionLines]) -> tuple[LineCount, ...]:
             line.hits,
             line.time_ns,
             line.source,
-            function.how,
+            function.how_of(line),
             line.samples,
             line.error_ns,
             function.process,

@@ -63,7 +63,7 @@ def _about(function: FunctionLines) -> str:
     contains = "a line's time contains what it calls"
     if function.how is LineSource.SCALED:
         about = f"total about {duration(function.total_ns)}"
-        return f"{about}; ~ hits were counted in windows and scaled, their time is from samples; {contains}"
+        return f"{about}; ~ hits were counted in windows and scaled, all times are from samples; {contains}"
     if function.how is LineSource.EXACT:
         return f"total {duration(function.total_ns)}; {contains}"
     where = f"in {safe(function.process)}, all together" if function.process else "on all threads"
@@ -88,10 +88,10 @@ def _line(line: Line, share: float) -> Text:
 
 
 def _scaled(line: Line, share: float, source: str) -> Text:
-    """A line with its estimated hits, and its time from samples with the standard error of that."""
-    hits = f"~{line.hits}"
+    """A line with its time from samples and the standard error of that; estimated hits are too rough to divide by."""
+    hits = f"{line.hits}" if line.is_known else f"~{line.hits}"
     time = f"{line.time_ns / 1e6:.0f} +- {(line.error_ns or 0) / 1e6:.0f}"
-    per_hit = f"{line.time_ns / 1e6 / line.hits:.4f}" if line.hits else ""
+    per_hit = f"{line.time_ns / 1e6 / line.hits:.4f}" if line.hits and line.is_known else ""
     text = f"{line.line:>6}  {hits:>9}  {time:>12}  {per_hit:>13}  {100 * share:>6.1f}  {source}"
     return Text(text, style=_style(share))
 

@@ -18,6 +18,7 @@ from dlprof.analysis.findings.title import Title
 from dlprof.analysis.samples import Sample
 from dlprof.schema.tree_paths import EDGES, Tree, TreePath
 from dlprof.schema.vocabulary import Basis, Direction, Ground, Loop, Phase, StepPart
+from dlprof.units import estimate
 
 _TITLE = Title("A line ran very many times in each step", "a line that runs many times in each step")
 _MANY = 12.0
@@ -101,7 +102,7 @@ def _of(case: Case, where: _Where) -> Iterator[Claim]:
         return
     yield Claim(
         Sentence(
-            f"Line {found.line[1]} runs {found.a_step:,.0f} times in each {where.steps}, and starts "
+            f"Line {found.line[1]} runs {_times(case, found)} times in each {where.steps}, and starts "
             f"something small each time{', and again on the way back' if back else ''}:"
         ),
         takes,
@@ -118,6 +119,13 @@ def _of(case: Case, where: _Where) -> Iterator[Claim]:
             ground=Ground.REPEATED,
         ),
     )
+
+
+def _times(case: Case, found: _Many) -> str:
+    """How often it ran in a step; about that, where it was counted in windows."""
+    if case.code.is_scaled(found.line):
+        return f"about {estimate(found.a_step, case.code.hits(found.line) or 0):,}"
+    return f"{found.a_step:,.0f}"
 
 
 def _way_back(case: Case, found: _Many) -> float:

@@ -183,6 +183,11 @@ class SampledCode:
         counts = [row["hits"] for row in rows if row["hits"] is not None]
         return sum(counts) if counts else None
 
+    def is_scaled(self, line: SourceLine) -> bool:
+        """Whether how often a line ran is an estimate: it was counted in windows."""
+        rows = (row for row in self._run.rows("lines") if (row["file"], row["line"]) == line)
+        return any(row["how"] == LineSource.SCALED for row in rows)
+
     def runs_once(self, line: SourceLine) -> bool:
         """Whether a line ran once by its count; where that is not known, whether no loop of the user's is around it.
 

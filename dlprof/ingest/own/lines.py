@@ -23,6 +23,10 @@ FORMAT = "dlprof.lines/1"
 _ENOUGH = 3
 """Hits in windows that are scaled; of fewer it can hardly be told whether a line ran ten times or a thousand."""
 
+_MANY = 1000
+"""Hits in windows from which on two digits of what they stand for are told, else one: windows are few, and open when
+the script lets another thread run."""
+
 
 def read(path: Path, process: ProcessId, names: FileNames, source_of: Callable[[str], Sequence[str]]) -> pa.Table:
     """The table `lines`.
@@ -122,6 +126,7 @@ def _rows(
     scaled = bool(function.get("thinned"))
     numbers = set(counted)
     known = _known(function)
+    met = {line: (hits, more) for line, hits, more, _ in _in_windows(function)}
     if function["function"] != MODULE:
         numbers.update(range(first, first + _block_length(source, first)))
     return [
@@ -130,7 +135,7 @@ def _rows(
             "function": function["function"],
             "first_line": first,
             "line": line,
-            "hits": None if scaled and line not in known else counted.get(line, (0, 0))[0],
+            "hits": None if scaled and line not in known else _rounded(counted.get(line, (0, 0))[0], met.get(line)),
             "time_ns": counted.get(line, (0, 0))[1],
             "source": source[line - 1].rstrip("\n") if line <= len(source) else None,
             "how": LineSource.SCALED if scaled else LineSource.EXACT,
@@ -147,6 +152,20 @@ def _known(function: dict[str, Any]) -> set[int]:
     in_windows = {line: hits for line, hits, _, _ in _in_windows(function)}
     once = {line for line, hits, _ in function["lines"] if hits == 1 and not in_windows.get(line)}
     return once | {line for line, hits in in_windows.items() if hits >= _ENOUGH}
+
+
+def _rounded(hits: int, met: tuple[int, int] | None) -> int:
+    """Hits to the digits that counting in windows can tell.
+
+    Args:
+        hits: Of a line, in and outside of windows.
+        met: Of these, those that were counted in windows, and what they stand for; None: there were no windows.
+    """
+    if met is None or met[1] <= 0:
+        return hits
+    digits = 2 if met[0] >= _MANY else 1
+    place = int("1" + "0" * max(0, len(str(met[1])) - digits))
+    return max(1, round(hits / place)) * place
 
 
 def _scaled(function: dict[str, Any]) -> list[tuple[int, int, float]]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from dlprof.analysis.breakdown import Breakdown
 from dlprof.analysis.samples import Sample
+from dlprof.schema.vocabulary import LineSource
 from dlprof.store.run import Run
 
 _LONGEST = 400
@@ -29,6 +30,7 @@ class SourceLine:
         kernels_ns: Time of the kernels of the layers that were made in this line, in all steps.
         layers: Names of these layers.
         first_line: Where the function begins in which it was counted.
+        is_scaled: Whether its hits are an estimate: it was counted in windows.
     """
 
     number: int
@@ -39,6 +41,7 @@ class SourceLine:
     kernels_ns: int | None
     layers: tuple[str, ...]
     first_line: int | None = None
+    is_scaled: bool = False
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,7 @@ class Measured:
             kernels_ns=sum(kernels) if kernels else None,
             layers=layers,
             first_line=counted.get("first_line"),
+            is_scaled=counted.get("how") == LineSource.SCALED and bool(counted.get("hits")),
         )
 
 

@@ -56,6 +56,20 @@ def test_a_line_that_keeps_something_each_step(tmp_path: Path, name: str) -> Non
     assert found == KeptLine("train.py", 4, line, 500, what, is_in_loop=True)
 
 
+def test_hits_of_windows_are_an_estimate(tmp_path: Path) -> None:
+    """So that they are not told to the last digit."""
+    script = "kept = []\nfor step in range(500):\n    kept.append(train())\n"
+    rows = [{"file": "train.py", "function": "<module>", "first_line": 1, "line": 3, "hits": 800, "time_ns": 1,
+             "source": "", "how": "scaled"}]  # fmt: skip
+    run = runs.trained(tmp_path / "r", lines=rows)
+    run.folder.source_path("train.py").parent.mkdir(parents=True, exist_ok=True)
+    run.folder.source_path("train.py").write_text(script)
+
+    (found,) = kept_lines.of_run(run, 500)
+
+    assert (found.hits, found.is_scaled) == (800, True)
+
+
 CLEAN = {
     "a list that is emptied": "    kept.append(loss)\n    kept.clear()\n",
     "a list of one epoch": "    kept = []\n    kept.append(loss)\n",

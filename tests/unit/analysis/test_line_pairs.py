@@ -49,3 +49,14 @@ def test_a_line_that_was_sampled_on_one_side_is_joined_without_hits(tmp_path: Pa
     (pair,) = line_pairs.join([a], [b])
 
     assert (pair.a_hits, pair.a_ns, pair.b_hits, pair.b_ns) == (None, 30 * MS, 4, 12 * MS)
+
+
+def test_means_of_scaled_hits_have_two_digits_at_most(tmp_path: Path) -> None:
+    """One of two runs counted the line in windows: the mean is an estimate; of the other side it is none."""
+    scaled = {**line(2, "f()", 30, 3000), "how": "scaled"}
+    a = [runs.trained(tmp_path / name, lines=[one]) for name, one in (("a", scaled), ("b", line(2, "f()", 30, 585)))]
+    b = runs.trained(tmp_path / "c", lines=[line(2, "f()", 10, 585)])
+
+    (found,) = line_pairs.join(a, [b])
+
+    assert (found.a_hits, found.a_scaled, found.b_hits, found.b_scaled) == (1800, True, 585, False)

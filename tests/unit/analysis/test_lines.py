@@ -74,3 +74,13 @@ def test_the_standard_error_is_that_of_a_count() -> None:
     """100 ms in 4 samples are known to 50 ms; a counted time has none."""
     assert lines.standard_error_ns(100 * MS, 4) == 50 * MS
     assert lines.standard_error_ns(100 * MS, None) is None
+
+
+def test_hits_that_steps_tell_stand_among_those_of_windows() -> None:
+    """Their function is one: its times are all from samples."""
+    plain = {"file": "a.py", "function": "f", "first_line": 1, "time_ns": MS, "source": "", "samples": 4}
+    told = [{**plain, "line": 2, "hits": 3760, "how": "exact"}, {**plain, "line": 3, "hits": 900, "how": "scaled"}]
+
+    (found,) = lines.functions(table("lines", told))
+
+    assert [(line.hits, found.how_of(line)) for line in found.lines] == [(3760, "exact"), (900, "scaled")]

@@ -187,6 +187,15 @@ def test_lines_that_differ_much_stand_beside_each_other(comparison: Comparison) 
     ]
 
 
+def test_hits_that_are_an_estimate_are_marked(comparison: Comparison) -> None:
+    """On the side that counted them in windows."""
+    pair = LinePair("train.py", "main", 7, "step()", 585, 2 * S, 3000, S, b_scaled=True)
+
+    (row,) = rows(section(printed(comparison, lines=(pair,)), "Lines"))[1:]
+
+    assert row[1:5] == ["585", "2.00 s", "~3000", "1.00 s"]
+
+
 def test_cores_of_both_sides_are_drawn(tmp_path: Path, comparison: Comparison) -> None:
     """Of a side without samples nothing is."""
     cores = [{"time_ns": n * S, "interval_ns": S, "core": 0, "busy_pct": 50.0} for n in range(1, 11)]

@@ -83,4 +83,12 @@ def test_a_function_that_was_counted_in_windows_has_estimated_hits_and_times_fro
     head, about, *_, row = printed(tmp_path, scaled)
 
     assert (head, about.split(";")[0]) == ("get  d.py:3", "total about 400 ms")
-    assert row.split() == ["4", "~2000", "400", "+-", "100", "0.2000", "100.0", "x"]
+    assert row.split() == ["4", "~2000", "400", "+-", "100", "100.0", "x"]
+
+
+def test_hits_that_steps_tell_are_no_estimate(tmp_path: Path) -> None:
+    """Among lines that were counted in windows: no tilde, and a time for each hit."""
+    line = Line(4, 2000, 400 * MS, "x", 16, is_known=True)
+    *_, row = printed(tmp_path, FunctionLines("d.py", "get", 3, 400 * MS, (line,), LineSource.SCALED))
+
+    assert row.split() == ["4", "2000", "400", "+-", "100", "0.2000", "100.0", "x"]

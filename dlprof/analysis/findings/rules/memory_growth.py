@@ -15,7 +15,7 @@ from dlprof.analysis.memory import GrownAt, Limits
 from dlprof.analysis.memory_growth import Growth
 from dlprof.analysis.trends import Trends
 from dlprof.schema.vocabulary import Ground, SpanKind, Trended
-from dlprof.units import size
+from dlprof.units import estimate, size
 
 TITLE = Title("Memory grows with each step of the training", "memory that grows")
 _NAMED = 3
@@ -138,12 +138,14 @@ def _kept(kept: Sequence[KeptLine]) -> str:
     """Lines that may keep it, by the source: a line that only adds something takes too little time to be sampled."""
     if not kept:
         return ""
-    told = "; ".join(f"{one.file}:{one.line} {one.what}{_times(one.hits)}" for one in kept[:_NAMED])
+    told = "; ".join(f"{one.file}:{one.line} {one.what}{_times(one)}" for one in kept[:_NAMED])
     return f"; lines that keep something each time they run: {told}"
 
 
-def _times(hits: int | None) -> str:
-    return f" ({hits:,} times)" if hits is not None else ""
+def _times(line: KeptLine) -> str:
+    if line.hits is None:
+        return ""
+    return f" (about {estimate(line.hits, line.hits):,} times)" if line.is_scaled else f" ({line.hits:,} times)"
 
 
 def _line(at: GrownAt | None) -> SourceLine | None:

@@ -12,7 +12,7 @@ from dlprof.analysis.findings.growth import Growth
 from dlprof.analysis.findings.title import Title
 from dlprof.schema.tree_paths import Tree, TreePath
 from dlprof.schema.vocabulary import Ground, Phase
-from dlprof.units import duration
+from dlprof.units import duration, estimate
 
 TITLE = Title("Steps of equal work took longer and longer", "steps that take longer each time")
 _OF_UNEQUAL = Title("Steps took longer and longer", "steps that take longer each time")
@@ -105,7 +105,9 @@ def _turns(case: Case, grown: Growth) -> tuple[int, int] | None:
     for line, first in source_loops.open_ended(case.code.lines(place[0]), place[1]):
         hits = case.code.hits((place[0], first)) or 0
         if hits >= _TURNS * grown.count:
-            return line, round(hits / grown.count)
+            turns = hits / grown.count
+            is_scaled = case.code.is_scaled((place[0], first))
+            return line, estimate(turns, hits) if is_scaled else round(turns)
     return None
 
 

@@ -53,6 +53,19 @@ def test_hits_that_are_scaled_too_high_are_seen_beside_those_of_the_loop_s_own_l
     assert all(finding.heading != "A line ran very many times in each step" for finding in diagnosis.findings)
 
 
+def test_hits_of_windows_are_told_as_about_so_many(tmp_path: Path) -> None:
+    """20,000 have one digit, and so has what a step has of them."""
+    tables = bounding(20_000)
+    counted = [{**row, "how": "scaled"} for row in tables["lines"]]
+    exact, scaled = (
+        diagnosed(tmp_path / "a", OWN, **tables),
+        diagnosed(tmp_path / "b", OWN, **tables | {"lines": counted}),
+    )
+
+    assert "runs 67 times in each step" in pick(exact, "python-overhead").claim
+    assert "runs about 70 times in each step" in pick(scaled, "python-overhead").claim
+
+
 def test_a_line_of_a_layer_runs_as_often_as_there_are_layers(tmp_path: Path) -> None:
     """False before: the `forward` of 24 equal blocks. One that runs oftener than any layers can is named."""
     called: list[Call] = [("_call_impl", "torch/nn/modules/module.py", 1), ("bound", "train.py", 31)]

@@ -75,9 +75,34 @@ def test_hits_of_windows_are_added_scaled(tmp_path: Path) -> None:
 
     assert [(row["line"], row["hits"], row["how"]) for row in rows] == [
         (1, None, "scaled"),
-        (2, 302, "scaled"),
+        (2, 300, "scaled"),
         (3, None, "scaled"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("before", "in_windows", "scaled", "hits"),
+    [
+        pytest.param(0, 196, 26322, 30000, id="few were met: one digit"),
+        pytest.param(0, 24927, 3347583, 3300000, id="many were met: two"),
+        pytest.param(145860, 5, 500, 146400, id="most were counted before the windows"),
+        pytest.param(0, 3, 3, 3, id="one digit is all there is"),
+    ],
+)
+def test_scaled_hits_have_no_more_digits_than_are_known(
+    tmp_path: Path, before: int, in_windows: int, scaled: int, hits: int
+) -> None:
+    """A data set's 120,000 rows were told as 26,322."""
+    counts = {
+        "file": "/s/a.py", "first_line": 1, "function": "f", "lines": [[1, before, 30]],
+        "scaled": [[1, in_windows, scaled, 3000]], "thinned": True,
+    }  # fmt: skip
+    path = tmp_path / "lines.json"
+    path.write_text(json.dumps({"format": "dlprof.lines/1", "unit_ns": 1.0, "functions": [counts]}))
+
+    (row,) = lines.read(path, PROCESS, FileNames("/s"), lambda file: ["def f(): pass"]).to_pylist()
+
+    assert row["hits"] == hits
 
 
 def test_hits_that_stand_for_less_than_nothing_are_not_known(tmp_path: Path) -> None:
@@ -110,7 +135,7 @@ def test_counts_below_zero_are_no_counts(tmp_path: Path) -> None:
         pytest.param(1, 0, 1, id="it runs once, as far as anybody has seen"),
         pytest.param(4, 0, None, id="a loop that no window met"),
         pytest.param(0, 2, None, id="two that would stand for two hundred, or for two"),
-        pytest.param(4, 3, 304, id="enough"),
+        pytest.param(4, 3, 300, id="enough"),
     ],
 )
 def test_hits_that_few_windows_met_are_not_known(

@@ -46,3 +46,16 @@ def test_a_line_that_was_not_counted_has_its_time_under_sampled_only(tmp_path: P
     (file,) = source_lines.of_run(run, None, [stack])
 
     assert [(line.hits, line.time_ns, line.sampled_ns) for line in file.lines] == [(1, 5, None), (None, None, S)]
+
+
+def test_hits_of_windows_are_an_estimate(tmp_path: Path) -> None:
+    """A line that none met has no hits to be marked."""
+    met = {"file": "train.py", "function": "f", "first_line": 1, "time_ns": 5, "source": "x", "how": "scaled"}
+    told = [
+        {**met, "line": 1, "hits": 900},
+        {**met, "line": 2, "hits": None},
+        {**met, "line": 3, "hits": 7, "how": "exact"},
+    ]
+    (file,) = source_lines.of_run(trained(tmp_path / "r", lines=told), None, [])
+
+    assert [line.is_scaled for line in file.lines] == [True, False, False]

@@ -1,0 +1,78 @@
+"""Hits of lines that were counted in windows, where it is known how often they ran: once in each step of a loop."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+
+from dlprof.analysis import source_turns
+from dlprof.pipeline.workspace import Workspace
+from dlprof.schema.tables import TABLES
+from dlprof.schema.vocabulary import LineSource, RunSource, RunState, SpanKind
+
+_Line = tuple[str, int]
+
+
+def add(run: Workspace) -> None:
+    """Replace scaled hits of lines that run once in each step of an inferred training loop by its number of steps.
+
+    They are exact where the run came to its end, and their time is from samples.
+    """
+    table = run.tables.get("lines")
+    if table is None or LineSource.SCALED not in table["how"].to_pylist():
+        return
+    if run.manifest.backend.source == RunSource.ATTACHED:
+        return  # nobody saw the turns before
+    known = dict(_known(run))
+    if known:
+        rows = [_anchored(row, known, is_whole=_is_whole(run)) for row in table.to_pylist()]
+        run.tables.put({"lines": pa.Table.from_pylist(rows, schema=TABLES["lines"])})
+
+
+def _anchored(row: dict[str, Any], known: Mapping[_Line, int], *, is_whole: bool) -> dict[str, Any]:
+    steps = known.get((row["file"], row["line"]))
+    if steps is None or row["how"] != LineSource.SCALED:
+        return row
+    is_exact = is_whole and row["samples"] is not None  # without samples its time is scaled, too
+    return {**row, "hits": steps, "how": LineSource.EXACT if is_exact else LineSource.SCALED}
+
+
+def _is_whole(run: Workspace) -> bool:
+    """Whether the run ended as it should, with all its steps told: else the last turn may have been cut."""
+    ended = run.manifest.state == RunState.FINISHED and run.manifest.process.exit_code == 0
+    return ended and run.stream.complete and "phases" not in run.cuts
+
+
+def _known(run: Workspace) -> Iterator[tuple[_Line, int]]:
+    for (file, line), steps in _steps(run).items():
+        for each in source_turns.of_each_update(run.source(file), line):
+            yield (file, each), steps
+
+
+def _steps(run: Workspace) -> Mapping[_Line, int]:
+    """Steps of the training loops that were inferred, by the lines at which these begin."""
+    loops: dict[int, _Line] = {}
+    several: set[_Line] = set()
+    columns = ("span_id", "kind", "file", "line", "detail")
+    for piece in run.tables.pieces("spans", columns):
+        for row in piece.to_pylist():
+            detail = _detail(row["detail"]) if row["kind"] == SpanKind.FIT and row["file"] and row["line"] else {}
+            if detail.get("how") == "inferred":
+                loops[row["span_id"]] = row["file"], row["line"]
+                if detail.get("batches_per_step", 1) != 1:  # a turn is no step
+                    several.add((row["file"], row["line"]))
+    counts: Counter[_Line] = Counter()
+    for piece in run.tables.pieces("steps", ("loop_id", "count")):
+        for sums in piece.group_by("loop_id").aggregate([("count", "sum")]).to_pylist():
+            if sums["loop_id"] in loops:
+                counts[loops[sums["loop_id"]]] += sums["count_sum"]
+    return {line: count for line, count in counts.items() if line not in several}
+
+
+def _detail(text: str | None) -> dict[str, Any]:
+    found = msgspec.json.decode(text) if text else {}
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,113 @@
+"""Hits that the steps of a loop tell."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec import structs
+
+from dlprof.ingest.own.wire_stream import Stream
+from dlprof.pipeline import anchored_lines
+from dlprof.pipeline.workspace import Workspace
+from dlprof.rundir import RunDir
+from dlprof.schema.manifest import Interpreter, Manifest
+from dlprof.schema.manifest import Process as ProcessFacts
+from dlprof.schema.vocabulary import RunSource, RunState
+from tests.unit.runs import MS, table
+
+SOURCE = "for x in data:\n    loss = model(x)\n    optimizer.step()\n    if loss < 1:\n        print(loss)\n"
+
+
+def counted(line: int, hits: int | None, how: str = "scaled", samples: int | None = 4) -> dict[str, Any]:
+    """A row of `lines` of train.py."""
+    return {
+        "file": "train.py", "function": "<module>", "first_line": 1, "line": line, "hits": hits, "time_ns": 200 * MS,
+        "source": "", "how": how, "samples": samples,
+    }  # fmt: skip
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Workspace:
+    """A finished run of train.py, whose loop at line 1 made 3760 steps in two trainings; line 2 was scaled to 900."""
+    (tmp_path / "train.py").write_text(SOURCE)
+    manifest = Manifest(
+        state=RunState.FINISHED,
+        script_folder=str(tmp_path),
+        interpreter=Interpreter(version="3.11.7"),
+        process=ProcessFacts(exit_code=0),
+    )
+    made = Workspace(RunDir(tmp_path / "run"), manifest, fresh=True)
+    made.names.short(str(tmp_path / "train.py"))
+    made.stream = Stream(complete=True)
+    put_loop(made)
+    made.tables.put({"lines": table("lines", [counted(2, 900)])})
+    return made
+
+
+def put_loop(run: Workspace, **facts: Any) -> None:
+    """Two trainings at line 1, and an evaluation."""
+    detail = json.dumps({"how": "inferred", **facts})
+    kinds = {1: "fit", 2: "fit", 3: "evaluate"}
+    spans = [
+        {"span_id": n, "kind": kind, "name": kind, "file": "train.py", "line": 1, "detail": detail}
+        for n, kind in kinds.items()
+    ]
+    steps = [{"loop_id": 1, "count": 3000}, {"loop_id": 2, "count": 760}, {"loop_id": 3, "count": 50}]
+    run.tables.put({"spans": table("spans", spans), "steps": table("steps", steps)})
+
+
+def hits(run: Workspace) -> list[tuple[Any, ...]]:
+    """Line, hits and how of each row, after that."""
+    anchored_lines.add(run)
+    return [(row["line"], row["hits"], row["how"]) for row in run.tables.get("lines").to_pylist()]  # type: ignore[union-attr]
+
+
+def test_a_line_that_runs_once_in_each_step_has_the_steps_as_hits(run: Workspace) -> None:
+    """It had a quarter of them."""
+    assert hits(run) == [(2, 3760, "exact")]
+
+
+def test_other_lines_keep_their_hits(run: Workspace) -> None:
+    """The loop's own line, one below a condition, and one that was counted."""
+    told = [counted(1, 900), counted(5, 40), counted(3, 7, "exact", None)]
+    run.tables.put({"lines": table("lines", [counted(2, 900), *told])})
+
+    assert hits(run)[1:] == [(1, 900, "scaled"), (5, 40, "scaled"), (3, 7, "exact")]
+
+
+def test_a_line_that_no_window_met_has_hits_too(run: Workspace) -> None:
+    """They were not known."""
+    run.tables.put({"lines": table("lines", [counted(2, None)])})
+
+    assert hits(run) == [(2, 3760, "exact")]
+
+
+def test_a_run_that_did_not_end_well_may_have_ended_within_a_turn(run: Workspace) -> None:
+    """So its hits are no exact ones."""
+    run.note(process=structs.replace(run.manifest.process, exit_code=1))
+
+    assert hits(run) == [(2, 3760, "scaled")]
+
+
+def test_a_line_whose_time_is_scaled_is_not_called_exact(run: Workspace) -> None:
+    """No stack was sampled."""
+    run.tables.put({"lines": table("lines", [counted(2, 900, samples=None)])})
+
+    assert hits(run) == [(2, 3760, "scaled")]
+
+
+def test_steps_of_several_batches_are_no_turns(run: Workspace) -> None:
+    """Gradients are added up, by a function that the loop calls."""
+    put_loop(run, batches_per_step=4)
+
+    assert hits(run) == [(2, 900, "scaled")]
+
+
+def test_of_a_program_that_dlprof_came_to_late_no_hits_are_told(run: Workspace) -> None:
+    """It had turned before."""
+    run.note(backend=structs.replace(run.manifest.backend, source=RunSource.ATTACHED))
+
+    assert hits(run) == [(2, 900, "scaled")]
