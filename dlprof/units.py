@@ -52,16 +52,6 @@ ALL = 1.005
 """A larger share is told as a multiple: of a gap, what takes longer may be more than all of it."""
 
 
-def significant(value: float, digits: int) -> int:
-    """A number with so many significant digits, the others 0: `71304` with two of them is `71000`."""
-    return int(float(f"{value:.{digits - 1}e}"))
-
-
-def estimate(value: float, count: int) -> int:
-    """A figure that is made of a count that was scaled: it has as many digits as the count, two at most."""
-    return significant(value, min(2, len(str(count).rstrip("0"))) or 1)
-
-
 def bar(share: float, width: int, *, ascii_only: bool = False) -> str:
     """A bar of `share` (0 to 1) of `width` characters."""
     eighths = round(max(0.0, min(1.0, share)) * width * 8)

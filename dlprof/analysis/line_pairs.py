@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from dlprof import units
 from dlprof.analysis import program
+from dlprof.analysis.scaled_hits import significant
 from dlprof.schema.vocabulary import LineSource
 from dlprof.store.run import Run
 
@@ -124,5 +124,5 @@ def _of_run(run: Run) -> dict[tuple[str, str, int, str], _Counts]:
 def _mean(sums: _Counts, runs: int) -> _Counts:
     hits = None if sums.hits is None else sums.hits // runs
     if hits is not None and sums.scaled:
-        hits = units.significant(hits, 2)
+        hits = significant(hits, 2)
     return _Counts(sums.line, hits, sums.time_ns // runs, sums.scaled)

@@ -48,12 +48,3 @@ def test_a_stream_that_is_not_of_utf_8_spells_what_it_lacks(encoding: str, expec
 def test_a_text_that_is_cut_says_so() -> None:
     """And one that fits is as it was."""
     assert [units.cut("dgrad_engine<float, 512>", 20), units.cut("sgemm", 20)] == ["dgrad_engine<float,…", "sgemm"]
-
-
-@pytest.mark.parametrize(
-    ("value", "count", "told"),
-    [(133_132.0, 53_000_000, 130_000), (7.0006, 26_322, 7), (66.7, 20_000, 70), (66.7, 0, 70), (0.0, 300, 0)],
-)
-def test_what_is_made_of_an_estimate_has_no_more_digits(value: float, count: int, told: int) -> None:
-    """Two at most."""
-    assert units.estimate(value, count) == told

@@ -179,9 +179,11 @@ def advice(case: Case, line: SourceLine | None, usual: str) -> str:
     each_ns = None if line is None else case.code.long_call_ns(line)
     if each_ns is None:
         return usual
+    about = "about " if line is not None and case.code.is_scaled(line) else ""
     return (
-        f"Each time, the line runs for {duration(each_ns)} inside what it calls, which is no code of Python's: do that "
-        "less often, keep its result, or give it less to do (float32 for float64, fewer rows at a time, a leaner call)."
+        f"Each time, the line runs for {about}{duration(each_ns)} inside what it calls, which is no code of Python's: "
+        "do that less often, keep its result, or give it less to do (float32 for float64, fewer rows at a time, a "
+        "leaner call)."
     )
 
 

@@ -16,9 +16,9 @@ from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, So
 from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.samples import Sample
+from dlprof.analysis.scaled_hits import estimate
 from dlprof.schema.tree_paths import EDGES, Tree, TreePath
 from dlprof.schema.vocabulary import Basis, Direction, Ground, Loop, Phase, StepPart
-from dlprof.units import estimate
 
 _TITLE = Title("A line ran very many times in each step", "a line that runs many times in each step")
 _MANY = 12.0

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from dlprof.analysis import samples, source_loops
+from dlprof.analysis import samples, scaled_hits, source_loops
 from dlprof.analysis.breakdown import Breakdown
 from dlprof.analysis.findings import doing, visits
 from dlprof.analysis.findings.finding import Abstain, SourceLine, Support
@@ -214,11 +214,13 @@ class SampledCode:
         rows = [row for row in self._run.rows("lines") if (row["file"], row["line"]) == line]
         hits = sum(row["hits"] or 0 for row in rows)
         each_ns = sum(row["time_ns"] or 0 for row in rows if row["hits"]) // hits if hits else 0
-        if each_ns < _LONG_CALL_NS or _LOOP.search(self.source(*line)):
+        least_ns = _LONG_CALL_NS * (scaled_hits.OFF if self.is_scaled(line) else 1)
+        if each_ns < least_ns or _LOOP.search(self.source(*line)):
             return None
         mine = [sample for sample in self.samples if self._stands_in(sample, line)]
         alone = sum(one.dur_ns for one in mine if one.frames[0].name not in _LOOPS_OF_THEIR_OWN)
-        return each_ns if 2 * alone > self.stood_ns(line) else None
+        told_ns = scaled_hits.estimate(each_ns, hits) if self.is_scaled(line) else each_ns
+        return told_ns if 2 * alone > self.stood_ns(line) else None
 
     def _stands_in(self, sample: Sample, line: SourceLine) -> bool:
         """Whether a sample of the main thread has that line innermost: nothing of Python runs above it."""

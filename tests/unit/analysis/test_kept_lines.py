@@ -61,9 +61,10 @@ def test_hits_of_windows_are_an_estimate(tmp_path: Path) -> None:
     script = "kept = []\nfor step in range(500):\n    kept.append(train())\n"
     rows = [{"file": "train.py", "function": "<module>", "first_line": 1, "line": 3, "hits": 800, "time_ns": 1,
              "source": "", "how": "scaled"}]  # fmt: skip
-    run = runs.trained(tmp_path / "r", lines=rows)
-    run.folder.source_path("train.py").parent.mkdir(parents=True, exist_ok=True)
-    run.folder.source_path("train.py").write_text(script)
+    run = trained(tmp_path / "r", lines=rows)
+    kept = run.folder.source_path("train.py")
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    kept.write_text(script)
 
     (found,) = kept_lines.of_run(run, 500)
 

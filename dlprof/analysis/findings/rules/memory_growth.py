@@ -13,9 +13,10 @@ from dlprof.analysis.heap import Heap, HeapLine
 from dlprof.analysis.kept_lines import KeptLine
 from dlprof.analysis.memory import GrownAt, Limits
 from dlprof.analysis.memory_growth import Growth
+from dlprof.analysis.scaled_hits import estimate
 from dlprof.analysis.trends import Trends
 from dlprof.schema.vocabulary import Ground, SpanKind, Trended
-from dlprof.units import estimate, size
+from dlprof.units import size
 
 TITLE = Title("Memory grows with each step of the training", "memory that grows")
 _NAMED = 3

@@ -9,7 +9,7 @@ from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Sentence, SourceLine, Support
 from dlprof.analysis.findings.title import Title
 from dlprof.schema.tree_paths import Tree
-from dlprof.schema.vocabulary import Basis, Ground, Phase
+from dlprof.schema.vocabulary import Basis, Ground, LineSource, Phase
 
 TITLE = Title("A session ran several times in each step", "runs of a session for a batch that another one had computed")
 _SHARE_OF_STEPS = 0.15
@@ -57,9 +57,13 @@ def _sessions(case: Case) -> Iterator[Claim]:
 
 
 def _runs_in_each_step(case: Case, steps: int) -> Mapping[SourceLine, float]:
-    """Lines that run a session once in each step, and their shares of the time of the steps."""
+    """Lines that run a session once in each step, and their shares of the time of the steps.
+
+    Hits that were scaled do not tell that: they may be four times off.
+    """
     least, most = (times * steps for times in _AS_OFTEN)
-    hits = {(row["file"], row["line"]): row["hits"] or 0 for row in case.run.rows("lines")}
+    counted = (row for row in case.run.rows("lines") if row["how"] != LineSource.SCALED)
+    hits = {(row["file"], row["line"]): row["hits"] or 0 for row in counted}
     inside = [sample for sample in case.code.samples if sample.main and Tree.FIT_STEPS.holds(sample.phase)]
     whole = sum(sample.dur_ns for sample in inside)
     found: dict[SourceLine, float] = {}

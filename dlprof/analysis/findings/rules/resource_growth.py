@@ -9,12 +9,12 @@ from typing import Any
 
 import pyarrow.compute as pc
 
-from dlprof.analysis import source_loops, trends
+from dlprof.analysis import scaled_hits, source_loops, trends
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Rank, SourceLine, Statement, Support
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.trends import Trend
-from dlprof.schema.vocabulary import Ground, Trended
+from dlprof.schema.vocabulary import Ground, LineSource, Trended
 
 TITLE = Title(
     "Open files, threads or processes become more with each step", "files, threads or processes that become more"
@@ -126,7 +126,8 @@ def _opening(case: Case, trend: Trend) -> SourceLine | None:
     for row in case.run.rows("lines"):
         if row["source"] and re.search(_OPENS[trend.quantity], row["source"]) and _is_in_loop(case, row):
             times = row["hits"] / more if row["hits"] else None
-            if times is None or 1 / _AS_OFTEN <= times <= _AS_OFTEN:
+            most = _AS_OFTEN * (scaled_hits.OFF if row["how"] == LineSource.SCALED else 1)
+            if times is None or 1 / most <= times <= most:
                 fitting.append((times is None, abs(1 - (times or 0)), row["file"], row["line"]))
     return min(fitting)[2:] if fitting else None
 

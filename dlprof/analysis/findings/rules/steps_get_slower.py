@@ -10,9 +10,10 @@ from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Query, Sentence, SourceLine, Support
 from dlprof.analysis.findings.growth import Growth
 from dlprof.analysis.findings.title import Title
+from dlprof.analysis.scaled_hits import estimate
 from dlprof.schema.tree_paths import Tree, TreePath
 from dlprof.schema.vocabulary import Ground, Phase
-from dlprof.units import duration, estimate
+from dlprof.units import duration
 
 TITLE = Title("Steps of equal work took longer and longer", "steps that take longer each time")
 _OF_UNEQUAL = Title("Steps took longer and longer", "steps that take longer each time")

@@ -44,6 +44,14 @@ def test_runs_beside_the_longest_are_at_stake_and_their_lines_are_told(tmp_path:
     assert "at lines 21, 22" in finding.claim
 
 
+def test_hits_of_windows_do_not_tell_that_a_line_runs_in_each_step(tmp_path: Path) -> None:
+    """They may be four times off."""
+    tables = running(300, 300, 300)
+    tables["lines"] = [{**one, "how": "scaled"} for one in tables["lines"]]
+
+    assert "repeated-forward" not in slugs(diagnosed(tmp_path / "r", TOLD, **tables))
+
+
 @pytest.mark.parametrize("hits", [(300, 30, 10), (300, 900, 0)])
 def test_runs_that_are_not_of_each_step_are_none(hits: tuple[int, ...], tmp_path: Path) -> None:
     """A look at the accuracy now and then; many small runs for what is no training."""

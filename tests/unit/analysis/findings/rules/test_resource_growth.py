@@ -102,6 +102,15 @@ def test_the_line_is_one_that_opens_about_as_many(
     assert claim.line == line
 
 
+def test_hits_of_windows_rule_no_line_out(tmp_path: Path) -> None:
+    """They may be four times too few."""
+    scaled = [{**row, "how": "scaled"} for row in lines(1, 250, 60, 3)]
+
+    (claim,) = claims(tmp_path, sampled(descriptors=lambda at: round(50 * (at - 2))), lines=scaled)
+
+    assert claim.line == ("train.py", 4)
+
+
 def test_threads_have_a_line_that_starts_them(tmp_path: Path) -> None:
     """By its source, too."""
     (claim,) = claims(tmp_path, sampled(threads=lambda at: round(50 * (at - 2))), lines=lines(1, 250, 250, 250))
