@@ -1,4 +1,4 @@
-"""Operators that a step seldom needs: decompositions, sorting, one-hot arrays, copies of whole arrays."""
+"""Operators that a step seldom needs: decompositions, sorting, one-hot arrays, texts, copies of whole arrays."""
 
 from __future__ import annotations
 
@@ -44,6 +44,10 @@ _ADVICE = {
         "It has a row for each number of the batch's output, and the rows of one sample are zero for all others: "
         "tape.batch_jacobian, or, of one number a sample, tape.gradient(y, x), which sums over the batch. Of fewer "
         "inputs than outputs: forward mode (tf.autodiff.ForwardAccumulator)."
+    ),
+    "text": (
+        "Turn texts into numbers once: before the training (give fit what the layer makes of them), or in the data "
+        "set, with dataset.map(layer).cache(): the same texts have the same numbers in each epoch."
     ),
     "copies": (
         "Let XLA overwrite what a function returns changed: jax.jit(f, donate_argnums=...) for the array, and use the "
@@ -111,6 +115,17 @@ _KINDS = (
         r"(?<!batch_)\bjacobian\(",
         called="Operators that run once for each of its rows",
         in_loops_of_rows=True,
+    ),
+    _Kind(
+        "text",
+        Title("Texts were taken apart in the steps", "taking texts apart"),
+        re.compile(
+            r"^(String(Split|Lower|Upper|Strip|NGrams|Join|ToHash|ToNumber)|(Static)?Regex|Substr|Unicode|LookupTable"
+            r"|WhitespaceTokenize|WordpieceTokenize|SentencepieceTokenize)"
+        ),
+        0.9,
+        r"TextVectorization\(|StringLookup\(|tf\.strings\.|text\.\w*Tokenizer\(|\.lookup\(",
+        called="Operators on texts",
     ),
     _Kind(
         "copies",

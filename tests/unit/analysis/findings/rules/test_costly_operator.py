@@ -16,6 +16,7 @@ from tests.unit.runs import S
 SVD = {"op": "aten::_linalg_svd", "category": "other"}
 SORT = {"op": "sort", "category": "reduction"}
 COPY = {"op": "copy", "category": "data movement"}
+TEXT = {"op": "StringSplitV2", "category": "data movement"}
 ONE_HOT = {"op": "one_hot", "category": "data movement"}
 
 
@@ -35,6 +36,7 @@ def planted() -> Planted:
         (SVD, "Matrices were decomposed in the steps"),
         (SORT, "Sorting took much of the steps"),
         (ONE_HOT, "One-hot arrays were made in the steps"),
+        (TEXT, "Texts were taken apart in the steps"),
     ],
 )
 def test_nine_tenths_of_what_the_operator_takes_are_at_stake(
@@ -54,6 +56,7 @@ def test_nine_tenths_of_what_the_operator_takes_are_at_stake(
         {**SVD, "op": "aten::leaky_relu"},
         {**SORT, "op": "UnsortedSegmentSum"},
         {**SORT, "op": "aten::pixel_shuffle"},
+        {**TEXT, "op": "BoostedStringSplit"},
         COPY,
     ],
 )
