@@ -70,10 +70,14 @@ def differing(bare: Observation, traced: Observation) -> list[str]:
     return [line for line in lines if not line.startswith("@@")]
 
 
+_OF_REPORTS = (b"Phases", b"The script ended with exit code")
+"""What a report has: of a script that failed at once it is one sentence."""
+
+
 def without_report(traced: Observation, bare: Observation) -> Observation:
     """The report comes after all that the script has said; without one, the case differs."""
     own, said = normalised(bare.err), normalised(traced.err)
-    if said.startswith(own) and b"Phases" in said[len(own) :]:
+    if said.startswith(own) and any(mark in said[len(own) :] for mark in _OF_REPORTS):
         return replace(traced, err=bare.err)
     return replace(traced, err=traced.err + b"(no report behind what the script said)\n")
 

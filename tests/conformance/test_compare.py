@@ -41,8 +41,10 @@ def test_lines_of_dlprofs_own_and_addresses_are_overlooked() -> None:
 def test_a_report_stands_behind_all_that_the_script_has_said() -> None:
     """Then it is taken away; one in between, or none at all, is a difference."""
     behind = replace(SEEN, err=b"err\ntrain.py\nPhases   import 2 s\n")
+    of_failure = replace(SEEN, err=b"err\ntrain.py\nThe script ended with exit code 1 before anything was trained.\n")
     between = replace(SEEN, err=b"Phases   import 2 s\nerr\n")
 
     assert differing(SEEN, without_report(behind, SEEN)) == []
+    assert differing(SEEN, without_report(of_failure, SEEN)) == []
     assert differing(SEEN, without_report(between, SEEN)) != []
     assert differing(SEEN, without_report(SEEN, SEEN)) != []
