@@ -15,7 +15,6 @@ import pyarrow.compute as pc
 from dlprof.analysis import loops, samples
 from dlprof.analysis.columns import total
 from dlprof.analysis.overhead import LINE_SPANS
-from dlprof.analysis.phase_lookup import PhaseLookup
 from dlprof.analysis.samples import Sample
 from dlprof.analysis.shares import proportional
 from dlprof.schema.tree_paths import OWN_PATHS, Tree, TreePath
@@ -66,7 +65,7 @@ def _is_of_lines(spans: pa.Table) -> pa.ChunkedArray:
 def _by_samples(run: Run) -> dict[TreePath, int]:
     """How much was counted in each phase, in a unit of its own: hits, where they are known, else sampled time."""
     lines = _hits(run)
-    sampled = samples.of_run(run, PhaseLookup(run.table("phase_intervals"))) if lines else []
+    sampled = samples.by_phase(run) if lines else []
     of_main = [sample for sample in sampled if sample.main]
     if None in lines.values():
         return _by_time_in(of_main, {line for line, hits in lines.items() if hits is None})

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from dlprof.analysis import layer_times, samples, step_leaves, step_split
 from dlprof.analysis.columns import steps_of, total
-from dlprof.analysis.phase_lookup import PhaseLookup
 from dlprof.analysis.step_leaves import StepLeaves
 from dlprof.analysis.step_split import StepSplit
 from dlprof.analysis.steps import own_loop
@@ -135,7 +134,7 @@ def _waits(run: Run, callbacks_ns: int) -> int:
 
     Where nothing was sampled it is all of it, or, where waits were measured, nothing: those are no callbacks.
     """
-    sampled = samples.of_run(run, PhaseLookup(run.table("phase_intervals")))
+    sampled = samples.by_phase(run)
     share = samples.waiting_share(sampled, Tree.FIT_CALLBACKS)
     if share is None:
         return 0 if samples.measures_waits(run) else callbacks_ns

@@ -30,6 +30,7 @@ _KERAS_INPUT_FILES = (
 """Parts of the names of files through which Keras calls for a batch."""
 _KERAS_CALLBACK_FILES = ("keras/src/callbacks/", "keras/callbacks")
 _AROUND_STEPS = (Tree.FIT_STEPS, Tree.FIT_INPUT, Tree.FIT_CALLBACKS, Tree.FIT_WAIT)
+"""Phases that follow each other so fast that a sample reaches over their ends."""
 _KERAS_WAITS = frozenset({"convert_to_numpy", "get_value", "batch_get_value", "get_weights"})
 """Functions of Keras that wait for a value of the engine."""
 _WAIT_DEPTH = 6
@@ -52,6 +53,11 @@ class Sample:
     main: bool
     dur_ns: int
     frames: tuple[Frame, ...]
+
+
+def by_phase(run: Run) -> list[Sample]:
+    """All sampled stacks, cut by the phases of the run; made once: breakdown, findings and page ask for them."""
+    return run.once("samples by phase", lambda run: of_run(run, PhaseLookup(run.table("phase_intervals"))))
 
 
 def of_run(run: Run, lookup: PhaseLookup) -> list[Sample]:

@@ -28,8 +28,7 @@ def memory(page: Page, comparison: Comparison) -> None:
         if side.peak_bytes is not None:
             page.say(safe(f"{name}: {_peak(side)}"), "dim", 2)
     largest = sorted(pair.phases, key=lambda item: -max(item.a_bytes or 0, item.b_bytes or 0))[:_PHASES]
-    notes = {item.name: note for item in largest if (note := pair_words.traced(pair, item))}
-    _items(page, "peak of", [*largest, *pair.devices], notes)
+    _items(page, "peak of", [*largest, *pair.devices], pair_words.notes(pair))
     _items(page, "held for", pair.kinds, {item.name: "exact" for item in pair.kinds if _is_exact(item)})
     for name, side in (("A", pair.a), ("B", pair.b)):
         if "owners" in side.not_measured:

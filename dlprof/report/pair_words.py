@@ -48,6 +48,11 @@ def _most(pair: MemoryPair, sign: int) -> str:
     return f", most of it in {most.name} ({size(abs(most.delta_bytes or 0))} more{about})"
 
 
+def notes(pair: MemoryPair) -> dict[str, str]:
+    """Notes on peaks of phases, by the name of the phase."""
+    return {item.name: note for item in pair.phases if (note := traced(pair, item))}
+
+
 def traced(pair: MemoryPair, item: MemoryItem) -> str:
     """A note on the peak of a phase that is above the peak of its whole side; empty: there is nothing to explain."""
     sides = (("A", pair.a, item.a_bytes), ("B", pair.b, item.b_bytes))

@@ -77,7 +77,7 @@ class SampledCode:
     @cached_property
     def samples(self) -> list[Sample]:
         """All sampled stacks, cut by phase."""
-        return samples.of_run(self._run, self._lookup)
+        return samples.by_phase(self._run)
 
     @cached_property
     def visits(self) -> Mapping[SourceLine, int]:
@@ -213,13 +213,14 @@ class SampledCode:
         """
         rows = [row for row in self._run.rows("lines") if (row["file"], row["line"]) == line]
         hits = sum(row["hits"] or 0 for row in rows)
+        is_scaled = any(row["how"] == LineSource.SCALED for row in rows)
         each_ns = sum(row["time_ns"] or 0 for row in rows if row["hits"]) // hits if hits else 0
-        least_ns = _LONG_CALL_NS * (scaled_hits.OFF if self.is_scaled(line) else 1)
+        least_ns = _LONG_CALL_NS * (scaled_hits.OFF if is_scaled else 1)
         if each_ns < least_ns or _LOOP.search(self.source(*line)):
             return None
         mine = [sample for sample in self.samples if self._stands_in(sample, line)]
         alone = sum(one.dur_ns for one in mine if one.frames[0].name not in _LOOPS_OF_THEIR_OWN)
-        told_ns = scaled_hits.estimate(each_ns, hits) if self.is_scaled(line) else each_ns
+        told_ns = scaled_hits.estimate(each_ns, hits) if is_scaled else each_ns
         return told_ns if 2 * alone > self.stood_ns(line) else None
 
     def _stands_in(self, sample: Sample, line: SourceLine) -> bool:

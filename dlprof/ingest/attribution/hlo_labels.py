@@ -238,9 +238,9 @@ def _operator(instruction: Instruction) -> str:
         return instruction.opcode
     # A product stays one when XLA has folded a transpose into it, whose name it may bear then.
     opcode = product(instruction)
-    if opcode is not None and instruction.name.startswith(_UNDONE_GROUPS):
-        return f"{_PRODUCTS[opcode]} (gradient of groups)"
     if opcode is not None:
+        if instruction.name.startswith(_UNDONE_GROUPS):
+            return f"{_PRODUCTS[opcode]} (gradient of groups)"
         groups = max([instruction.groups, *(one.groups for one in instruction.inside)])
         return f"{_PRODUCTS[opcode]} ({groups} groups)" if groups > 1 else _PRODUCTS[opcode]
     whole = next((name for part, name in _WHOLE.items() if part in instruction.op_name), None)

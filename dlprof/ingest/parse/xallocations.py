@@ -10,8 +10,7 @@ import numpy as np
 
 from dlprof.ingest.kernels.events import Booleans, Integers
 from dlprof.ingest.kernels.held import Allocations
-from dlprof.ingest.parse import xlines
-from dlprof.ingest.parse.protowire import WireError
+from dlprof.ingest.parse import xplane
 from dlprof.ingest.parse.xplane import Line, Plane, SpaceBytes
 
 MOST = 1_000_000
@@ -71,15 +70,10 @@ def _of_line(data: SpaceBytes, plane: Plane, line: Line, kinds: dict[int, bool])
     wanted = plane.stat_numbers(_NUMBERS), plane.stat_numbers(_TEXTS)
     found = []
     for piece in data.pieces(line):
-        try:
-            heads = xlines.heads(piece.data, piece.begins)
-            keep = np.isin(heads.metadata, numbers)
-            if not keep.any():
-                continue
-            events = xlines.decode(piece.data, heads, keep)
-            stats = xlines.stat_values(piece.data, events, *wanted)
-        except xlines.IrregularError as error:
-            raise WireError("an event that is written in an unusual order", piece.at) from error
+        chosen = xplane.chosen(piece, numbers, *wanted)
+        if chosen is None:
+            continue
+        events, stats = chosen
         missing = np.full(len(events.end), -1, np.int64)
         given = is_given[np.searchsorted(numbers, events.metadata)]
         # What an input thread took is kept without bytes, so that its end is none of something older.

@@ -14,8 +14,7 @@ import numpy as np
 
 from dlprof.ingest.kernels.events import NONE, Integers
 from dlprof.ingest.limits import budget
-from dlprof.ingest.parse import xlines
-from dlprof.ingest.parse.protowire import WireError
+from dlprof.ingest.parse import xplane
 from dlprof.ingest.parse.xplane import Line, Piece, Plane, SpaceBytes
 
 _MARK = "end: "
@@ -70,15 +69,10 @@ def ends(space: SpaceBytes, plane: Plane) -> Ends:
 
 def _marks(line: Line, piece: Piece, names: Integers, marked: list[int]) -> Iterator[tuple[Integers, Integers]]:
     """Numbers and times (ns) of the marks in a piece of a line, for each stat that has such numbers."""
-    try:
-        heads = xlines.heads(piece.data, piece.begins)
-        keep = np.isin(heads.metadata, names)
-        if not keep.any():
-            return
-        events = xlines.decode(piece.data, heads, keep)
-        stats = xlines.stat_values(piece.data, events, marked, ())
-    except xlines.IrregularError as error:
-        raise WireError("an event that is written in an unusual order", piece.at) from error
+    found = xplane.chosen(piece, names, marked, ())
+    if found is None:
+        return
+    events, stats = found
     for numbers in stats.values():
         there = (numbers >= 0) & (events.offset_ps >= 0)
         yield numbers[there], line.timestamp_ns + (events.offset_ps[there] + 500) // 1000

@@ -15,7 +15,7 @@ import numpy as np
 
 from dlprof.ingest.kernels.events import Integers
 from dlprof.ingest.limits import budget
-from dlprof.ingest.parse import hlo, hlo_buffers
+from dlprof.ingest.parse import hlo, hlo_buffers, xlines
 from dlprof.ingest.parse.protowire import Span, WireError, fields, signed, varint
 from dlprof.ingest.parse.protowire import field as field_at
 from dlprof.ingest.parse.xlines import PIECE_BYTES, Bytes
@@ -282,6 +282,25 @@ class SpaceBytes:
         for number, _ in fields(self._data, at, end):  # what may follow: a duration and a name for display
             if number == 4:
                 raise WireError("events of a line in two places", at)
+
+
+def chosen(
+    piece: Piece, names: Integers, numbers: Collection[int], references: Collection[int]
+) -> tuple[xlines.Events, dict[int, Integers]] | None:
+    """The events of a piece with these names, and their stats as `xlines.stat_values` has them; None: there are none.
+
+    Raises:
+        WireError: An event is written in an unusual order.
+    """
+    try:
+        heads = xlines.heads(piece.data, piece.begins)
+        keep = np.isin(heads.metadata, names)
+        if not keep.any():
+            return None
+        events = xlines.decode(piece.data, heads, keep)
+        return events, xlines.stat_values(piece.data, events, numbers, references)
+    except xlines.IrregularError as error:
+        raise WireError("an event that is written in an unusual order", piece.at) from error
 
 
 def _begins(raw: bytes, *, is_last: bool) -> Integers:

@@ -73,9 +73,7 @@ def make(
         layers=[layers[:_LAYERS_SHOWN], layers[_LAYERS_SHOWN:_LAYER_ROWS]],
         more_layers=max(0, len(layers) - _LAYER_ROWS),
         memory=report.memory if report.memory.is_known else None,
-        memory_notes={
-            item.name: note for item in report.memory.phases if (note := pair_words.traced(report.memory, item))
-        },
+        memory_notes=pair_words.notes(report.memory),
         memory_words=pair_words.memory(report.memory),
         work=report.work if report.work.layers else None,
         work_words=pair_words.work(report.work),

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dlprof.analysis import samples
-from dlprof.analysis.phase_lookup import PhaseLookup
 from dlprof.analysis.stacks import Frame, shown_name
 from dlprof.report.html.flames import LEAST, Stack, outermost_first, stacks_of
 from dlprof.report.html.names import cut
@@ -36,7 +35,7 @@ def of_runs(a: Run, b: Run) -> list[dict[str, Any]]:
         a: The first run of one side.
         b: Of the other.
     """
-    sides = [stacks_of(run, samples.of_run(run, PhaseLookup(run.table("phase_intervals")))) for run in (a, b)]
+    sides = [stacks_of(run, samples.by_phase(run)) for run in (a, b)]
     if not all(sides):
         return []
     users = samples.user_files(a) | samples.user_files(b)

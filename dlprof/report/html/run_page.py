@@ -14,7 +14,6 @@ from dlprof.analysis.breakdown import Breakdown
 from dlprof.analysis.findings.finding import Diagnosis
 from dlprof.analysis.heap import HeapLine, most_telling
 from dlprof.analysis.memory_owners import Owner
-from dlprof.analysis.phase_lookup import PhaseLookup
 from dlprof.report import colours, diagnosis_json, kernel_json, summary, trend_words
 from dlprof.report.html import (
     absent,
@@ -56,7 +55,7 @@ def make(run: Run, diagnosis: Diagnosis | None, no_diagnosis: str = "") -> str:
     """
     report = summary.summarise(run, top=_TOP, diagnosis=diagnosis)
     tree = breakdown.of_run(run) or breakdown.without_phases(run)
-    sampled = samples.of_run(run, PhaseLookup(run.table("phase_intervals")))
+    sampled = samples.by_phase(run)
     sources = source_lines.of_run(run, tree, sampled)
     whole_ns = report.wall_ns or _longest_ns(sources)
     files, left_out = _as_fits(sources, whole_ns)
