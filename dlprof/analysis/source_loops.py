@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_BRACKETS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _JOINS = frozenset({"append", "cat", "concat", "concatenate", "hstack", "len", "print", "stack", "vstack"})
 """Functions that put what was computed beside what was there: they need it, what is computed does not."""
 
@@ -18,6 +19,20 @@ def around(texts: Sequence[str]) -> dict[int, int]:
     """
     tree = parsed(texts)
     return {} if tree is None else dict(_lines(tree, None))
+
+
+def side_by_side(texts: Sequence[str]) -> dict[int, int]:
+    """Each line of a loop, or of brackets with a `for`, whose turns need nothing of each other, to where that begins.
+
+    Empty for a text that is no Python.
+    """
+    tree = parsed(texts)
+    if tree is None:
+        return {}
+    loops = around(texts)
+    apart = {line: loop for line, loop in loops.items() if not is_recurrence(texts, loop)}
+    inside = (node for node in ast.walk(tree) if isinstance(node, _BRACKETS))
+    return apart | {line: node.lineno for node in inside for line in _span(node)}
 
 
 def parsed(texts: Sequence[str]) -> ast.Module | None:
@@ -117,6 +132,11 @@ def _names(node: ast.AST, context: type[ast.expr_context]) -> Iterator[str]:
             written = ast.unparse(one)
             if written not in inner:
                 yield written
+
+
+def _span(node: ast.expr) -> range:
+    """The lines of an expression."""
+    return range(node.lineno, (node.end_lineno or node.lineno) + 1)
 
 
 def _targets_inside(node: ast.AST) -> Iterator[ast.Name]:

@@ -181,6 +181,7 @@ class Session(object):
             self.probe.own_loops.forget()
             self.probe.loaders.forget()
             self.probe.native_calls.forget()
+            self.probe.routine.forget()
             self._windows.forget()
             self._gc.remove()
             self.lines.forked()
@@ -267,6 +268,7 @@ class Session(object):
             self.probe.loaders.finish()
             self.probe.native_calls.finish()
             self.probe.syncs.finish()
+            self.probe.routine.finish()
             self.probe.loops.finish()
             self._windows.finish()
             if self._script is not None:

@@ -123,6 +123,16 @@ class Loop(object):
         self.compiled = self.compiles[0]
         self.first = False
 
+    def again(self, span):
+        """It begins once more, in another span: what was told of its model and data is not told again."""
+        self.opened = now()
+        self.span = span
+        self.epoch = wire.NONE
+        self.valued = self.previous_end = self.step_index = self.following = 0
+        self.described = self.data_seen = True
+        self.passed = self.watch = self.on_first = None
+        self._clear()
+
     def start_epoch(self, epoch):
         """A new epoch begins: its first batch is waited for from now on."""
         merged = self.take_merged()
@@ -303,6 +313,13 @@ class Loops(object):
         self.current[ident] = loop
         self._windows.opened(loop, kind, nested=outer[-1] is not None)
         return loop
+
+    def reopen(self, loop, span):
+        """Start a loop that is over again, in span `span`, on the calling thread, where none runs: no window opens."""
+        loop.again(span)
+        ident = get_ident()
+        self.outer.setdefault(ident, []).append(self.current.get(ident))
+        self.current[ident] = loop
 
     def depth(self):
         """How many loops run on the calling thread."""

@@ -15,6 +15,7 @@ from dlprof_probes.inproc.native_calls import NativeCalls
 from dlprof_probes.inproc.padding import Padding
 from dlprof_probes.inproc.patching import Patches
 from dlprof_probes.inproc.retold import Retold
+from dlprof_probes.inproc.routine_calls import RoutineCalls
 from dlprof_probes.inproc.syncs import Syncs
 from dlprof_probes.inproc.waits import LEAST_NS, Waits
 
@@ -48,6 +49,7 @@ class Probe(object):
         native_calls: `NativeCalls`: when Python ran on threads of engines.
         syncs: `Syncs`: where the program asks for values of the device.
         trial: Settings that a trial run takes instead of the script's own (`overrides.py`).
+        routine: `RoutineCalls`.
         loop_hooks: Name of a method that is a loop, such as fit, to what is called before and after each call of it.
         calls: One-element list: how often guarded hooks were called, about; for the ledger.
         missing: Names of what is not there in the versions that are loaded, and so is not hooked.
@@ -84,6 +86,7 @@ class Probe(object):
         self.syncs = Syncs(self)
         self.trial = {}
         self.loop_hooks = {}
+        self.routine = RoutineCalls(self)
         self.engines = Engines(self)
 
     def guard(self, hook, default=None, goes_on=False):
@@ -216,7 +219,29 @@ class Probe(object):
     def loop(self, owner, name, kind):
         """Record a span and a loop around each call of `owner.name` (fit, evaluate, predict)."""
         enter, leave = self.loop_hooks[name] = self._loop_hooks(kind, name)
-        return self.replace(owner, name, lambda original: self.wrappers.spanned(original, enter, leave))
+        if kind == wire.SpanKind.FIT:
+            return self.replace(owner, name, lambda original: self.wrappers.spanned(original, enter, leave))
+        begin, end, seen = self._routine_hooks(kind, name)
+        again = self.wrappers.spanned_again
+        return self.replace(owner, name, lambda original: again(original, enter, leave, (begin, end), seen, self.lines))
+
+    def _routine_hooks(self, kind, name):
+        """What is called around each call of a method that may be called again and again for little; none raises."""
+        method = self.routine.of(name, kind)
+
+        def seen(token, args, kwargs):
+            if token is not None:
+                method.seen(_getframe(3), args, kwargs, token[2], self.recorder.noted_facts(token[0]))
+
+        return self.guard(method.begin), self.guard(method.end), self.guard(seen, goes_on=True)
+
+    def passing_by(self, owner, name, hook):
+        """Have what `hook()` puts around `owner.name` stand aside in calls that are told in short."""
+        original = vars(owner).get(name)
+        hook()
+        if vars(owner).get(name) is not original:
+            inside = self.routine.inside
+            self.replace(owner, name, lambda f: self.wrappers.passing_by(original, f, inside), again=True)
 
     def _loop_hooks(self, kind, name):
         """What is called before and after each call of a method that is a loop; neither raises."""
@@ -229,8 +254,7 @@ class Probe(object):
             outermost, begun = not stack, now()
             # First of all: a garbage collection that one of our allocations sets off is part of the loop then.
             span = self.recorder.begin(kind, name, _getframe(3), begun)
-            if kind == wire.SpanKind.FIT:  # before anything is converted, and before our own facts take some
-                self.recorder.detail(span, {"memory": process_memory.at(begun)})
+            self._loop_begun(kind, span, begun)
             if outermost:
                 self.lines.save(at_most_every_s=5)
             is_model = bool(args) and self._tell_facts(span, args[0])
@@ -253,6 +277,13 @@ class Probe(object):
                 self.lines.restore(was_on)
 
         return self.guard_enter(enter), self.guard(leave)
+
+    def _loop_begun(self, kind, span, begun):
+        """What is to be known of a training before anything is converted, and before our own facts take memory."""
+        if kind == wire.SpanKind.FIT:
+            self.recorder.detail(span, {"memory": process_memory.at(begun)})
+        else:
+            self.recorder.note_facts(span)
 
     def _told_facts(self, span, model):
         """Tell in a span what a model is; returns whether it is one."""

@@ -80,6 +80,8 @@ class Recorder(object):
         self.stacks = {}
         self.idle_since = {}
         self._payloads = {}
+        self._noted = {}
+        self._spans = 0
         self._outermost = {}
         self._lasted = {}
         self._said = set()
@@ -127,14 +129,39 @@ class Recorder(object):
         file, line = self.user_line(frame) if frame is not None else _NOWHERE
         time_ns = now() if time_ns is None else time_ns
         self._begin_record(span, kind, name, time_ns, file, line)
-        # What begins now may last for minutes, or be what kills the process: it must be known by then.
+        self._begun(name, time_ns, outermost)
+        return span
+
+    def begin_like(self, kind, name, time_ns, place, facts):
+        """Begin an outermost span that has line and facts of another one.
+
+        Args:
+            kind: One of `wire.SpanKind`.
+            name: What it is, for a reader.
+            time_ns: When it began.
+            place: File and line.
+            facts: What `noted_facts` gave of the other one.
+
+        Returns:
+            int: The number of the span.
+        """
+        span = next(self._span_numbers)
+        self.stack().append((span, kind))
+        self._begin_record(span, kind, name, time_ns, place[0], place[1])
+        number = wire.STRING_HEAD.pack(span)
+        for head, payload in facts:
+            self._queue.append(head + number + payload)
+        self._begun(name, time_ns, outermost=True)
+        return span
+
+    def _begun(self, name, time_ns, outermost):
+        """What begins now may last for minutes, or be what kills the process: it must be known by then."""
         if (
             (outermost and not self._is_routine(name, time_ns))
             or self._live
             or time_ns - self._last_flush > self._flush_ns
         ):
             self.flush(time_ns)
-        return span
 
     def _is_routine(self, name, time_ns):
         """Whether what begins on the outside was over at once the last time, and the stream was written just now."""
@@ -199,6 +226,7 @@ class Recorder(object):
 
     def detail(self, span, facts):
         """Add facts (a dict of JSON values) to a span."""
+        self._noted.pop(span, None)
         self._add_facts(wire.Record.DETAIL, facts, wire.STRING_HEAD.pack(span))
 
     def known_detail(self, span, key, facts):
@@ -218,9 +246,29 @@ class Recorder(object):
             if len(self._payloads) < PAYLOADS_AT_MOST:
                 self._payloads[key] = around
         self._queue.append(around[0] + wire.STRING_HEAD.pack(span) + around[1])
+        if span in self._noted:
+            self._noted[span][0].append(around)
+
+    def note_facts(self, span):
+        """Keep what is told of a span from here on, for others like it."""
+        self._noted[span] = [], self._spans
+
+    def noted_facts(self, span, most_spans=1):
+        """What was told of a span that is over, and is not its own alone.
+
+        Args:
+            span: Its number; it is forgotten then.
+            most_spans: Spans that may have begun meanwhile.
+
+        Returns:
+            list: (head, payload) of each record; None: something was, or more spans began in it.
+        """
+        facts, before = self._noted.pop(span, (None, 0))
+        return facts if self._spans - before <= most_spans else None
 
     def _begin_record(self, span, kind, name, time_ns, file, line):
         thread, known = get_ident(), self._strings.get
+        self._spans += 1
         if thread not in self._threads:
             self._new_thread(thread)
         kind, name = known(kind) or self.string(kind), known(name) or self.string(name)  # hot

@@ -26,6 +26,47 @@ def spanned(original, enter, leave):
     return wrapper
 
 
+def spanned_again(original, enter, leave, routine, seen, lines):
+    """As `spanned`, of a method that may be called again and again for little (`routine_calls`).
+
+    `routine` has `begin(args, kwargs)`, whose token `end(token, args)` takes; None: the call is looked at in full, and
+    `seen(token, args, kwargs)` is told of that. Lines are not counted from the first moment on: hooks have some, too.
+    """
+    begin, end = routine
+
+    def wrapper(*args, **kwargs):
+        was_on = lines.pause()
+        token = begin(args, kwargs)
+        is_full = token is None
+        if is_full:
+            token = enter(args)
+        over = leave if is_full else end
+        try:
+            return original(*args, **kwargs)
+        finally:
+            try:
+                over(token, args)
+            except BaseException:  # Ctrl-C came in the middle of it
+                over(token, args)
+                raise
+            if is_full:
+                seen(token, args, kwargs)
+            lines.restore(was_on)
+
+    return wrapper
+
+
+def passing_by(original, hooked, inside):
+    """A function with hooks, without them where the calling thread is in a call that is told in short."""
+
+    def wrapper(*args, **kwargs):
+        if inside and get_ident() in inside:
+            return original(*args, **kwargs)
+        return hooked(*args, **kwargs)
+
+    return wrapper
+
+
 def spanned_callbacks(original, enter, leave):
     """As `spanned`, of a `CallbackList` that has callbacks: `predict`, which may be called for each row, has none."""
     spanning = spanned(original, enter, leave)

@@ -26,6 +26,20 @@ def test_what_is_no_python_has_none() -> None:
     assert source_loops.around(["%time x = 1"]) == {}
 
 
+def test_turns_that_need_nothing_of_each_other_are_side_by_side() -> None:
+    """Those of brackets, over all of their lines, and of a loop that collects; not those of one that goes on."""
+    brackets = ["y = cat([", "    head(x)", "    for head in heads", "])"]
+    collects = ["for i in range(9):", "    found.append(one(x[i]))"]
+    goes_on = ["for one in blocks:", "    x = one(x)"]
+
+    assert source_loops.side_by_side([*brackets, *collects, *goes_on]) == {1: 1, 2: 1, 3: 1, 4: 1, 6: 5}
+
+
+def test_of_what_is_no_python_nothing_is_side_by_side() -> None:
+    """A cell with magics."""
+    assert source_loops.side_by_side(["%time x = [f(a) for a in b]"]) == {}
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -15,6 +15,7 @@ from dlprof.analysis.findings import (
     one_hot_products,
     queries,
     slice_gradients,
+    slow_gradients,
 )
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Sentence, SourceLine, Support
@@ -146,7 +147,8 @@ def look(case: Case) -> Iterator[Claim]:
         raise Abstain("of two runs operators are compared layer by layer")
     yield from slice_gradients.claims(case)
     yield from gathered_gradients.claims(case)
-    yield from grouped_convolutions.claims(case)
+    grouped = list(grouped_convolutions.claims(case))
+    yield from grouped or slow_gradients.claims(case)
     yield from contractions.claims(case)
     yield from full_derivatives.claims(case)
     multiplied = list(one_hot_products.claims(case))

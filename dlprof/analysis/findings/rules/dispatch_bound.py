@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from dlprof.analysis.findings import graph_loops, heavy_weights, small_calls
+from dlprof.analysis.findings import graph_loops, heavy_weights, side_by_side, small_calls
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Remedy, Sentence, Support
 from dlprof.analysis.findings.title import Title
@@ -54,6 +54,7 @@ def look(case: Case) -> Iterator[Claim]:
             return  # what was said stays said
         raise Abstain(unknown or "the run had no steps")
     loops = list(graph_loops.claims(case))
+    loops = loops or list(side_by_side.claims(case))
     if loops:
         yield from loops
         return

@@ -9,7 +9,15 @@ from dataclasses import dataclass
 import pyarrow.compute as pc
 
 from dlprof.analysis import columns, input_graphs, steps
-from dlprof.analysis.findings import input_waits, item_work, one_hot_targets, own_evaluations, queries, small_calls
+from dlprof.analysis.findings import (
+    input_waits,
+    item_work,
+    one_hot_targets,
+    own_evaluations,
+    queries,
+    received_batches,
+    small_calls,
+)
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, SourceLine, Support
 from dlprof.analysis.findings.input_load import InputLoad
@@ -76,7 +84,9 @@ def look(case: Case) -> Iterator[Claim]:
         return
     yield from own_evaluations.claims(case, Doing.INPUT)
     load = _load(case)
-    takes = {leaf: int(ns * _for_work(load)) for leaf, ns in case.input_waits.items()}
+    yield from received_batches.claims(case, load)
+    made = (1 - received_batches.share(load)) * _for_work(load)
+    takes = {leaf: int(ns * made) for leaf, ns in case.input_waits.items()}
     between = _between_own_steps(case)
     if not sum(takes.values()) and not between:
         return

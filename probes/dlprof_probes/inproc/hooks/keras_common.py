@@ -154,7 +154,8 @@ def step_functions(probe, classes, maker_pattern, kind=wire.SpanKind.BUILD):
     for loop in ("train", "test", "predict"):
         maker = maker_pattern % loop
         for owner in each_definer(classes, maker):
-            _step_function(probe, owner, maker, loop + "_function", kind)
+            hook = functools.partial(_step_function, probe, owner, maker, loop + "_function", kind)
+            probe.passing_by(owner, maker, hook)
 
 
 def _step_function(probe, owner, maker, attribute, kind):
@@ -208,7 +209,9 @@ def epochs(probe, callback_list):
     """Hook the callbacks' epoch and train boundaries: epochs, their metrics, time in callbacks."""
     hooks = _EpochHooks(probe)
     described = probe.guard(hooks.described)
-    probe.replace(callback_list, "set_params", lambda f: probe.wrappers.after(f, described))
+    place = callback_list, "set_params"
+    make = lambda f: probe.wrappers.after(f, described)  # noqa: E731
+    probe.passing_by(*place, hook=functools.partial(probe.replace, *place, make=make))
     probe.around(callback_list, "on_epoch_begin", hooks.beginning, hooks.begun)
     probe.around(callback_list, "on_epoch_end", hooks.ending, hooks.ended)
     for loop in ("train", "test", "predict"):

@@ -1,6 +1,7 @@
 """Keras 3, and the Keras 2 that grew up inside TensorFlow (2.4 to 2.15, tf_keras)."""
 
 import sys
+from functools import partial
 
 from dlprof_probes import wire
 from dlprof_probes.inproc.clock import now
@@ -100,10 +101,11 @@ def _waits(probe, callback_list):
     """Hook where values are read: by Keras for its callbacks, on this thread or on others, and by callbacks."""
     for module, name in (("keras.src.utils.python_utils", "pythonify_logs"), ("keras.src.backend", "convert_to_numpy")):
         if name in vars(sys.modules.get(module, sys)):
-            probe.waiting(sys.modules[module], name)
+            probe.passing_by(sys.modules[module], name, partial(probe.waiting, sys.modules[module], name))
     if "_flush_futures" in vars(callback_list):
         flushed, lasting = probe.guard(probe.waits.flushed), probe.wrappers.lasting
-        probe.replace(callback_list, "_flush_futures", lambda f: lasting(f, flushed, now, LEAST_NS))
+        place = callback_list, "_flush_futures"
+        probe.passing_by(*place, hook=partial(probe.replace, *place, make=lambda f: lasting(f, flushed, now, LEAST_NS)))
 
 
 def _input(probe, models):
@@ -112,8 +114,12 @@ def _input(probe, models):
     modules.update(base.__module__ for base in each_definer(models, "fit"))
     hook = probe.guard(lambda _result, args: _describe(probe, args[0]))
     for cls in {one for name in modules for one in _epoch_iterators(sys.modules.get(name, sys))}:
-        probe.span(cls, "__init__", wire.SpanKind.INPUT, "prepare data")
-        probe.replace(cls, "__init__", lambda f: probe.wrappers.after(f, hook), again=True)
+        probe.passing_by(cls, "__init__", partial(_prepared, probe, cls, hook))
+
+
+def _prepared(probe, cls, hook):
+    probe.span(cls, "__init__", wire.SpanKind.INPUT, "prepare data")
+    probe.replace(cls, "__init__", lambda f: probe.wrappers.after(f, hook), again=True)
 
 
 def _epoch_iterators(module):

@@ -92,7 +92,7 @@ def test_a_prediction_has_spans_of_callbacks_where_it_has_callbacks(
 def test_a_class_of_iterators_that_two_modules_know_is_hooked_once(
     probe: Probe, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The module of a backend's `fit` imports it: one span and one look at its data, not two."""
+    """The module of a backend's `fit` imports it: one span, one look at its data, and one way around both, not two."""
     with keras_versions.loaded("3") as keras:
         made = sys.modules["keras.src.trainers.epoch_iterator"].EpochIterator
         monkeypatch.setattr(sys.modules[keras.Model.fit.__module__], "EpochIterator", made, raising=False)
@@ -102,7 +102,7 @@ def test_a_class_of_iterators_that_two_modules_know_is_hooked_once(
         while hasattr(hooked, "__wrapped__"):
             hooks, hooked = hooks + 1, hooked.__wrapped__
         probe.end()
-    assert hooks == 2
+    assert hooks == 3
 
 
 def test_a_very_long_fit_puts_several_steps_into_one_record(keras: Any, out: Recorded) -> None:

@@ -1,0 +1,73 @@
+"""Convolutions whose gradients take far longer than they do themselves: twice is what they compute.
+
+Libraries have fast kernels for what models usually ask for. Long filters, few channels, dilation, or a third dimension
+may have none for the way back: of a filter of 800 taps on PyTorch it took six times as long as the way there.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from dlprof.analysis.findings import queries
+from dlprof.analysis.findings.case import Case
+from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine, Support
+from dlprof.analysis.findings.title import Title
+from dlprof.schema.tree_paths import Tree
+from dlprof.schema.vocabulary import Basis, Category, Direction, Ground, StepPart
+
+_TITLE = Title("Gradients of a convolution took far longer than it", "gradients of a convolution")
+_USUAL = 2.5
+"""Times as long as the convolution: one product for its input and one for its filter, and a little more."""
+_FAR = 4.5
+"""From here on it is another kernel, not only more work. In 130 runs of other problems 3.3 was usual on PyTorch."""
+_SHARE = 0.4
+"""Share of the kernels' time that these gradients have."""
+_WRITTEN = r"\bconv(_?transpose)?[123]d\(|\bconvolution\(|\bconv_general_dilated\(|\bConvolution\("
+_ADVICE = (
+    "See whether another form of it has a fast kernel: a filter of many taps over few channels is cheaper by FFT (its "
+    "product with what it filters, after rfft); dilation, groups, double or half precision, and three dimensions may "
+    "have slow kernels for the way back on a processor, where a product of unfolded patches or a few smaller "
+    "convolutions are faster."
+)
+
+
+def claims(case: Case) -> Iterator[Claim]:
+    """One, a question, where a layer's gradients, or those of what no layer calls, have much of the kernels' time."""
+    found = case.kernels.by_layer
+    times: dict[str | None, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    for row in found.rows:
+        if row.category == Category.CONV and row.direction in (Direction.FORWARD, Direction.BACKWARD):
+            times[row.layer][str(row.direction)] += row.total_ns
+    slow = {
+        layer: ns[Direction.BACKWARD] - _USUAL * ns[Direction.FORWARD]
+        for layer, ns in times.items()
+        if 0 < _FAR * ns[Direction.FORWARD] <= ns[Direction.BACKWARD]
+    }
+    if not slow:
+        return
+    back = sum(times[layer][Direction.BACKWARD] for layer in slow)
+    there = sum(times[layer][Direction.FORWARD] for layer in slow)
+    part = back / max(1, found.all_ns)
+    if part < _SHARE:
+        return
+    named = sorted(layer for layer in slow if layer)
+    of = f"{', '.join(named[:3])}{' and more' if len(named) > 3 else ''}" if named else "a convolution of no layer"
+    yield Claim(
+        Sentence(
+            f"Gradients of {of} take {back / there:.0f} times as long as the way there, where twice is usual, and have "
+            f"{100 * part:.0f} % of the kernels' time:"
+        ),
+        case.takes(Tree.FIT_STEPS / StepPart.KERNELS, share=sum(slow.values()) / max(1, found.all_ns)),
+        [queries.operators()],
+        _ADVICE,
+        _line(case),
+        title=_TITLE,
+        basis=Basis.ESTIMATED,
+        support=Support(Ground.MODEL, seen=case.kernels.seen_steps, agree=0.5),
+    )
+
+
+def _line(case: Case) -> SourceLine | None:
+    """Where a convolution is written as a function; else the line that asked for the steps' work longest."""
+    return case.code.written(_WRITTEN) or case.code.hottest_line([Tree.FIT_STEPS], main=True)

@@ -1,0 +1,184 @@
+"""Calls of `predict` and `evaluate` for little, from one line, again and again: what they have in common is told once.
+
+A call of `predict` for one row takes a third of a millisecond, and the hooks inside of it took a quarter of that. Where
+a line calls the same model with an array of the same shape and the same settings as a hundred times before, each time
+over at once, its span, its line, its steps and the facts that it shares with the others are recorded, and the hooks
+inside of it are passed by. Every fiftieth is looked at in full.
+"""
+
+import weakref
+from sys import _getframe
+from threading import get_ident
+
+from dlprof_probes.inproc.clock import now
+
+AFTER = 100
+"""Calls in a row that are alike, before any is passed by."""
+IN_FULL = 50
+"""One of so many is looked at in full."""
+SHORT_NS = 5000000
+"""A call that takes longer can bear its hooks."""
+_MOST_PLACES = 256
+_TOLD = (
+    "%d of %d calls of predict and evaluate were like those before them from the same line, and are told in short: "
+    "their times and steps are measured, what else is told of them is what was true of the last one told in full"
+)
+
+
+class RoutineCalls(object):
+    """Those of a process.
+
+    Args:
+        probe: `Probe`.
+
+    Attributes:
+        inside: Threads that are in a call which is passed by; hot wrappers read it.
+        short, full: How many calls were told in short, and how many in full.
+    """
+
+    def __init__(self, probe):
+        self.inside = set()
+        self.short = self.full = 0
+        self._probe = probe
+        self._methods = []
+
+    def of(self, name, kind):
+        """What is called around each call of a method: a `_Method`.
+
+        Args:
+            name: `predict` or `evaluate`.
+            kind: `wire.SpanKind` of its spans.
+        """
+        method = _Method(self, self._probe, name, kind)
+        self._methods.append(method)
+        return method
+
+    def forget(self):
+        """No call runs: this is a forked child."""
+        self.inside.clear()
+        for method in self._methods:
+            method.forget()
+
+    def finish(self):
+        """Say how many were told in short."""
+        if self.short:
+            self._probe.recorder.note("routine-calls", _TOLD % (self.short, self.short + self.full), "info")
+
+
+class _Method(object):
+    """A method of models, and the places in the program that call it."""
+
+    def __init__(self, calls, probe, name, kind):
+        self._calls = calls
+        self._probe = probe
+        self._name = name
+        self._kind = kind
+        self._places = {}
+
+    def begin(self, args, kwargs):
+        """Begin a call that is like those before; returns what `end` takes, or None: it is to be looked at in full."""
+        if not self._places:
+            return None
+        frame, ident = _getframe(3), get_ident()
+        place = self._places.get((id(frame.f_code), frame.f_lasti, ident))
+        if place is None or not place.left or not place.takes(args, kwargs):
+            return None
+        probe, inside = self._probe, self._calls.inside
+        if probe.recorder.stacks.get(ident) or probe.windows.active is not None or ident in inside:
+            return None
+        place.left -= 1
+        begun = now()
+        span = probe.recorder.begin_like(self._kind, self._name, begun, place.user_line, place.facts)
+        probe.loops.reopen(place.loop, span)
+        inside.add(ident)
+        return place, span, begun
+
+    def end(self, token, _args):
+        """That call is over."""
+        place, span, begun = token
+        probe, ended = self._probe, now()
+        self._calls.inside.discard(get_ident())
+        self._calls.short += 1
+        probe.loops.close(place.loop)
+        probe.recorder.end(span, ended)
+        if ended - begun > SHORT_NS:
+            place.alike = place.left = 0
+
+    def seen(self, frame, args, kwargs, loop, facts):
+        """A call was looked at in full.
+
+        Args:
+            frame: Where it was made.
+            args: Its arguments: the model, and what was given to it.
+            kwargs: The others.
+            loop: Its loop.
+            facts: Payloads of what was told of it; None: some of that is its own.
+        """
+        self._calls.full += 1
+        key = id(frame.f_code), frame.f_lasti, get_ident()
+        if not facts or now() - loop.opened > SHORT_NS or len(args) != 2:
+            self._places.pop(key, None)
+            return
+        place = self._places.get(key)
+        if place is None:
+            if len(self._places) < _MOST_PLACES and self._probe.is_user_file(frame.f_code.co_filename):
+                self._places[key] = _Place(frame, args, kwargs, loop, facts)
+            return
+        place.again(args, kwargs, loop, facts)
+
+    def forget(self):
+        """This is a forked child."""
+        self._places.clear()
+
+
+class _Place(object):
+    """A place in the program that makes such calls.
+
+    Attributes:
+        user_line: Its file and line.
+        facts: Payloads of what was told of the last call in full.
+        loop: The loop of that call.
+        alike: Calls in a row that were alike.
+        left: Calls that may be told in short before one is looked at in full.
+    """
+
+    __slots__ = (
+        "_code", "_dtype", "_kind", "_model", "_settings", "_shape", "alike", "facts", "left", "loop", "user_line",
+    )  # fmt: skip
+
+    def __init__(self, frame, args, kwargs, loop, facts):
+        self._code = frame.f_code  # its number is what this place is found by, and is no other's while it is held
+        self.user_line = frame.f_code.co_filename, frame.f_lineno or 0
+        self._note(args, kwargs)
+        self.facts, self.loop = facts, loop
+
+    def _note(self, args, kwargs):
+        array = args[1]
+        self._model = weakref.ref(args[0])
+        self._kind = array.__class__
+        self._shape, self._dtype = getattr(array, "shape", None), getattr(array, "dtype", None)
+        self._settings = dict(kwargs)
+        self.alike = self.left = 0
+
+    def takes(self, args, kwargs):
+        """Whether a call is like the last one: the same model and settings, and an array of the same type and shape."""
+        if len(args) != 2 or self._model() is not args[0]:
+            return False
+        array, settings = args[1], self._settings
+        if array.__class__ is not self._kind or self._dtype is None or array.dtype is not self._dtype:
+            return False
+        if array.shape != self._shape or len(kwargs) != len(settings):
+            return False
+        for name in kwargs:  # noqa: SIM110  (hot: no generator)
+            if name not in settings or kwargs[name] is not settings[name]:
+                return False
+        return True
+
+    def again(self, args, kwargs, loop, facts):
+        """Another call was looked at in full."""
+        if self.takes(args, kwargs):
+            self.alike += 1
+            self.left = IN_FULL - 1 if self.alike >= AFTER else 0
+        else:
+            self._note(args, kwargs)
+        self.facts, self.loop = facts, loop

@@ -1,0 +1,167 @@
+"""Calls for little, from one line, again and again: what of them is recorded, and which are looked at in full."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from dlprof_probes import wire
+from dlprof_probes.inproc import routine_calls
+from dlprof_probes.inproc.probe import Probe
+
+from tests.unit.inproc.conftest import Clock, Recorded
+
+ROW = np.zeros((1, 4), "float32")
+MS = 1_000_000
+
+
+class Predicting:
+    """A class of models whose calls are hooked, and how often what it calls inside was looked at."""
+
+    def __init__(self, probe: Probe, now: Clock) -> None:
+        self.looked = 0
+        self.lasts = MS
+
+        class Model:
+            def __init__(model) -> None:  # noqa: N805
+                model._layers: list[Any] = []
+
+            def prepare(self) -> None:
+                """Hooked, too."""
+
+            def predict(model, x: Any, verbose: int = 0) -> int:  # noqa: N805
+                model.prepare()
+                now.ns += self.lasts
+                return len(x) + verbose
+
+        probe.describe_model = lambda _model: {"layers": [], "models": ["m"]}
+        probe.loop(Model, "predict", wire.SpanKind.PREDICT)
+        look = lambda _result, _args: self.look()  # noqa: E731
+        wrap = lambda f: probe.wrappers.after(f, look)  # noqa: E731
+        probe.passing_by(Model, "prepare", lambda: probe.replace(Model, "prepare", wrap))
+        self.model = Model()
+        self.other = Model()
+
+    def look(self) -> None:
+        """The hook inside of a call."""
+        self.looked += 1
+
+
+@pytest.fixture
+def predicting(probe: Probe, now: Clock) -> Predicting:
+    """A model that is hooked."""
+    return Predicting(probe, now)
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Behind three that are like the one before them, four of five are passed by."""
+    monkeypatch.setattr(routine_calls, "AFTER", 3)
+    monkeypatch.setattr(routine_calls, "IN_FULL", 5)
+
+
+def test_calls_that_are_alike_are_looked_at_in_full_now_and_then(predicting: Predicting, out: Recorded) -> None:
+    """The first five (one tells the model, three are like the one before), and each fifth of the others.
+
+    Each has its span, all with the same line and facts.
+    """
+    for _ in range(24):
+        assert predicting.model.predict(ROW, verbose=2) == 3
+
+    spans = list(out.stream().spans.values())
+    assert predicting.looked == 5 + 3
+    assert [(span.kind, span.end - span.start) for span in spans if span.end] == [("predict", MS)] * 24
+    assert len({(span.file, span.line, str(span.detail)) for span in spans}) == 1
+    assert spans[-1].detail == {"model": {"layers": [], "models": ["m"]}}
+
+
+def test_another_shape_is_looked_at(predicting: Predicting) -> None:
+    """The eleventh has other rows; what comes behind it begins anew: four until three are alike, and the last one."""
+    for number in range(20):
+        predicting.model.predict(np.zeros((2 if number == 10 else 1, 4), "float32"))
+
+    assert predicting.looked == 5 + 1 + 1 + 4 + 1
+
+
+def test_another_model_is_looked_at(predicting: Predicting) -> None:
+    """Two of them in turn, from one line: none is like the one before."""
+    for number in range(20):
+        (predicting.other if number % 2 else predicting.model).predict(ROW)
+
+    assert predicting.looked == 20
+
+
+def test_other_settings_are_looked_at(predicting: Predicting) -> None:
+    """They come in turn, too."""
+    for number in range(20):
+        predicting.model.predict(ROW, verbose=number % 2)
+
+    assert predicting.looked == 20
+
+
+def test_what_is_no_array_is_looked_at(predicting: Predicting) -> None:
+    """A list has no shape."""
+    for _ in range(20):
+        predicting.model.predict([[0.0]])
+
+    assert predicting.looked == 20
+
+
+def test_long_calls_are_looked_at(predicting: Predicting) -> None:
+    """They can bear it."""
+    predicting.lasts = 6 * MS
+    for _ in range(20):
+        predicting.model.predict(ROW)
+
+    assert predicting.looked == 20
+
+
+def test_a_call_that_becomes_long_is_the_last_of_its_kind(predicting: Predicting) -> None:
+    """The sixth; those behind it are looked at again."""
+    for number in range(8):
+        predicting.lasts = 6 * MS if number == 5 else MS
+        predicting.model.predict(ROW)
+
+    assert predicting.looked == 5 + 2
+
+
+def test_calls_inside_of_something_else_are_looked_at(probe: Probe, predicting: Predicting) -> None:
+    """A callback of a training that predicts."""
+    for _ in range(20):
+        span = probe.recorder.begin(wire.SpanKind.FIT, "fit")
+        predicting.model.predict(ROW)
+        probe.recorder.end(span)
+
+    assert predicting.looked == 20
+
+
+def test_a_call_that_fails_is_over(probe: Probe, predicting: Predicting) -> None:
+    """The program's own exception passes, and the next call is recorded as ever."""
+    arrays: list[Any] = [ROW] * 6 + [np.float32(1)]
+    with pytest.raises(TypeError):
+        for array in arrays:
+            predicting.model.predict(array)
+
+    assert probe.current_loop() is None
+    assert probe.recorder.stack() == []
+    assert probe.routine.inside == set()
+
+
+def test_it_is_said_how_many_were_told_in_short(probe: Probe, predicting: Predicting, out: Recorded) -> None:
+    """Of 24 calls 16."""
+    for _ in range(24):
+        predicting.model.predict(ROW)
+    probe.routine.finish()
+
+    ((slug, text),) = out.notes()
+    assert slug == "routine-calls"
+    assert text.startswith("16 of 24 calls of predict and evaluate were like those before them")
+
+
+def test_nothing_is_said_where_none_were(probe: Probe, predicting: Predicting, out: Recorded) -> None:
+    """A script that predicts once."""
+    predicting.model.predict(ROW)
+    probe.routine.finish()
+
+    assert out.notes() == []
