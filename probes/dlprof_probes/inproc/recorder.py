@@ -253,7 +253,7 @@ class Recorder(object):
         """Keep what is told of a span from here on, for others like it."""
         self._noted[span] = [], self._spans
 
-    def noted_facts(self, span, most_spans=1):
+    def noted_facts(self, span, most_spans=2):
         """What was told of a span that is over, and is not its own alone.
 
         Args:

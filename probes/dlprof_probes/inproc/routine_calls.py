@@ -19,6 +19,8 @@ IN_FULL = 50
 SHORT_NS = 5000000
 """A call that takes longer can bear its hooks."""
 _MOST_PLACES = 256
+_STEP_FUNCTIONS = {"predict": "predict_function", "evaluate": "test_function"}
+"""Attributes of a model that hold what a method runs: another one, as after `compile`, is to be seen."""
 _TOLD = (
     "%d of %d calls of predict and evaluate were like those before them from the same line, and are told in short: "
     "their times and steps are measured, what else is told of them is what was true of the last one told in full"
@@ -73,6 +75,7 @@ class _Method(object):
         self._probe = probe
         self._name = name
         self._kind = kind
+        self._function = _STEP_FUNCTIONS.get(name, name)
         self._places = {}
 
     def begin(self, args, kwargs):
@@ -116,15 +119,18 @@ class _Method(object):
         """
         self._calls.full += 1
         key = id(frame.f_code), frame.f_lasti, get_ident()
-        if not facts or now() - loop.opened > SHORT_NS or len(args) != 2:
+        if not facts or now() - loop.opened > SHORT_NS or len(args) < 2:
             self._places.pop(key, None)
             return
         place = self._places.get(key)
         if place is None:
             if len(self._places) < _MOST_PLACES and self._probe.is_user_file(frame.f_code.co_filename):
-                self._places[key] = _Place(frame, args, kwargs, loop, facts)
-            return
-        place.again(args, kwargs, loop, facts)
+                place = self._places[key] = _Place(frame, self._function)
+                place.note(args, kwargs)
+        else:
+            place.again(args, kwargs)
+        if place is not None:
+            place.facts, place.loop = facts, loop
 
     def forget(self):
         """This is a forked child."""
@@ -143,42 +149,44 @@ class _Place(object):
     """
 
     __slots__ = (
-        "_code", "_dtype", "_kind", "_model", "_settings", "_shape", "alike", "facts", "left", "loop", "user_line",
+        "_arrays", "_attribute", "_code", "_function", "_model", "_settings", "alike", "facts",
+        "left", "loop", "user_line",
     )  # fmt: skip
 
-    def __init__(self, frame, args, kwargs, loop, facts):
+    def __init__(self, frame, attribute):
         self._code = frame.f_code  # its number is what this place is found by, and is no other's while it is held
+        self._attribute = attribute
         self.user_line = frame.f_code.co_filename, frame.f_lineno or 0
-        self._note(args, kwargs)
-        self.facts, self.loop = facts, loop
 
-    def _note(self, args, kwargs):
-        array = args[1]
+    def note(self, args, kwargs):
+        """A call that is not like the one before."""
         self._model = weakref.ref(args[0])
-        self._kind = array.__class__
-        self._shape, self._dtype = getattr(array, "shape", None), getattr(array, "dtype", None)
+        self._function = args[0].__dict__.get(self._attribute)
+        self._arrays = [(a.__class__, getattr(a, "shape", None), getattr(a, "dtype", None)) for a in args[1:]]
         self._settings = dict(kwargs)
         self.alike = self.left = 0
 
     def takes(self, args, kwargs):
-        """Whether a call is like the last one: the same model and settings, and an array of the same type and shape."""
-        if len(args) != 2 or self._model() is not args[0]:
+        """Whether a call is like the last one: the same model and settings, arrays of the same types and shapes."""
+        if len(args) != len(self._arrays) + 1 or self._model() is not args[0]:
             return False
-        array, settings = args[1], self._settings
-        if array.__class__ is not self._kind or self._dtype is None or array.dtype is not self._dtype:
+        if args[0].__dict__.get(self._attribute) is not self._function:
             return False
-        if array.shape != self._shape or len(kwargs) != len(settings):
+        for array, (kind, shape, dtype) in zip(args[1:], self._arrays):
+            if array.__class__ is not kind or dtype is None or array.dtype is not dtype or array.shape != shape:
+                return False
+        settings = self._settings
+        if len(kwargs) != len(settings):
             return False
         for name in kwargs:  # noqa: SIM110  (hot: no generator)
             if name not in settings or kwargs[name] is not settings[name]:
                 return False
         return True
 
-    def again(self, args, kwargs, loop, facts):
+    def again(self, args, kwargs):
         """Another call was looked at in full."""
         if self.takes(args, kwargs):
             self.alike += 1
             self.left = IN_FULL - 1 if self.alike >= AFTER else 0
         else:
-            self._note(args, kwargs)
-        self.facts, self.loop = facts, loop
+            self.note(args, kwargs)

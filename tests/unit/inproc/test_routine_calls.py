@@ -26,11 +26,12 @@ class Predicting:
         class Model:
             def __init__(model) -> None:  # noqa: N805
                 model._layers: list[Any] = []
+                model.predict_function: Any = None
 
             def prepare(self) -> None:
                 """Hooked, too."""
 
-            def predict(model, x: Any, verbose: int = 0) -> int:  # noqa: N805
+            def predict(model, x: Any, y: Any = None, verbose: int = 0) -> int:  # noqa: N805
                 model.prepare()
                 now.ns += self.lasts
                 return len(x) + verbose
@@ -98,6 +99,23 @@ def test_other_settings_are_looked_at(predicting: Predicting) -> None:
         predicting.model.predict(ROW, verbose=number % 2)
 
     assert predicting.looked == 20
+
+
+def test_all_arrays_count(predicting: Predicting) -> None:
+    """Inputs and targets: of the eleventh call the targets have another shape."""
+    for number in range(20):
+        predicting.model.predict(ROW, np.zeros((2 if number == 10 else 1,)))
+
+    assert predicting.looked == 5 + 1 + 1 + 4 + 1
+
+
+def test_another_step_function_is_looked_at(predicting: Predicting) -> None:
+    """The eleventh call runs another one, as behind `compile`."""
+    for number in range(20):
+        predicting.model.predict_function = "compiled again" if number >= 10 else "compiled"
+        predicting.model.predict(ROW)
+
+    assert predicting.looked == 5 + 1 + 1 + 3 + 1
 
 
 def test_what_is_no_array_is_looked_at(predicting: Predicting) -> None:
