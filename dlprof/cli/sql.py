@@ -25,6 +25,8 @@ examples:
   dlprof sql last --format csv "SELECT * FROM steps" > steps.csv"""
 
 
+_WIDEST = 120
+"""Characters of a cell in an answer that is printed as a table, at most; other formats have all of it."""
 AnswerRow = Mapping[str, Any]
 """A row of an answer, as `--format json` has it: a value for each column."""
 
@@ -64,7 +66,7 @@ def run(args: Arguments) -> int:
     from dlprof.store import query
 
     answer = query.ask(opened, text)
-    _PRINTERS[args.format](answer.columns, answer.rows)
+    _print_answer(args.format, answer.columns, answer.rows)
     return 0
 
 
@@ -82,8 +84,52 @@ def _of_ranks(ranks: RankedRun, text: str | None, form: str) -> int:
         _PRINTERS[form](("table", "rows", "columns"), rows)
         return 0
     answer = ranked_query.ask(ranks, text)
-    _PRINTERS[form](answer.columns, answer.rows)
+    _print_answer(form, answer.columns, answer.rows)
     return 0
+
+
+def _print_answer(form: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Print it in this format; in a table, cells that are too wide for one are shortened, which is said below it."""
+    if form != "table":
+        _PRINTERS[form](columns, rows)
+        return
+    shown = [[_shortened(value) for value in row] for row in rows]
+    _print_table(columns, shown)
+    count = sum(was is not now for row, cut in zip(rows, shown, strict=True) for was, now in zip(row, cut, strict=True))
+    if count:
+        from rich.text import Text
+
+        from dlprof.report.console import make_console
+
+        cells = "1 cell is" if count == 1 else f"{count} cells are"
+        note = f"{cells} shortened, to {_WIDEST} characters at most: --format csv or json has them whole"
+        make_console(sys.stdout).print(Text(note, "dim"))
+
+
+def _shortened(value: Any) -> Any:
+    """A value that fits into a cell: the first items of a long list, and how many there are; ends of a long text."""
+    text = str(value)
+    if len(text) <= _WIDEST:
+        return value
+    return _first_items(value) if isinstance(value, list) else _ends(text)
+
+
+def _first_items(values: Sequence[Any]) -> str:
+    end = f", …] ({len(values)} items)"
+    room = _WIDEST - len(end) - len("[")
+    text = ""
+    for value in values:
+        longer = f"{text}, {value!r}" if text else repr(value)
+        if len(longer) > room:
+            break
+        text = longer
+    return f"[{text}{end}" if text else _ends(str(values))
+
+
+def _ends(text: str) -> str:
+    """A text without its middle: what a path or a name begins and ends with tells most."""
+    half, rest = divmod(_WIDEST - 1, 2)
+    return f"{text[: half + rest]}…{text[-half:]}"
 
 
 def _run_and_query(args: Arguments) -> tuple[str, str | None]:

@@ -53,6 +53,43 @@ def test_a_table_on_a_terminal_is_no_markup(run: Path, capsys: pytest.CaptureFix
     ]
 
 
+LONG = "SELECT list('layer_' || i ORDER BY i) AS names, repeat('a', 90) || repeat('z', 90) AS path FROM range(40) t(i)"
+
+
+def test_wide_cells_of_a_table_are_shortened_and_said_to_be(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of a list the first items and how many there are, of a text its ends."""
+    assert dlprof("sql", run, LONG) == 0
+
+    names = "['layer_0', 'layer_1', 'layer_2', 'layer_3', 'layer_4', 'layer_5', 'layer_6', 'layer_7', 'layer_8', …] (40 items)"
+    assert [line.split("  ") for line in capsys.readouterr().out.splitlines()[1:]] == [
+        [names, f"{'a' * 60}…{'z' * 59}"],
+        ["2 cells are shortened, to 120 characters at most: --format csv or json has them whole"],
+    ]
+
+
+@pytest.mark.parametrize("form", ["csv", "json", "markdown"])
+def test_wide_cells_of_other_formats_are_whole(run: Path, form: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """And nothing stands below them."""
+    assert dlprof("sql", run, LONG, "--format", form) == 0
+
+    out = capsys.readouterr().out
+    assert ("layer_39" in out or "layer\\_39" in out, "a" * 90 + "z" * 90 in out, "shortened" in out) == (
+        True,
+        True,
+        False,
+    )
+
+
+def test_a_list_whose_first_item_is_too_wide_is_a_text(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its ends are told."""
+    assert dlprof("sql", run, "SELECT [repeat('a', 300)] AS names") == 0
+
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        f"['{'a' * 58}…{'a' * 57}']",
+        "1 cell is shortened, to 120 characters at most: --format csv or json has them whole",
+    ]
+
+
 def test_without_a_query_the_tables_are_listed(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """With their rows and columns."""
     assert dlprof("sql", run, "--json") == 0
