@@ -50,6 +50,10 @@ RANKS = "rank-[0-9][0-9][0-9]*"
 """Folders, in one that holds nothing else, of the runs of the ranks of one training."""
 RUNS_FOLDER = "dlprof_runs"
 """Folder, below the current one, that takes runs which are given no name."""
+_LEVELS, _LOOKED_AT = 3, 2000
+"""So many levels of folders, and folders of a level, are looked at for runs in what is no run itself."""
+_NAMED = 5
+"""Of the runs that are found there."""
 
 
 class RunDir(Struct, frozen=True):
@@ -365,8 +369,41 @@ def resolve(text: str) -> RunDir:
         if (path / "manifest.json").is_file():
             return RunDir(path.absolute())
     if Path(text).exists():
-        raise NoInputError(f"{text} is not a run folder: it has no manifest.json.", hint="dlprof runs")
+        raise _no_run_itself(Path(text))
+    if (Path(RUNS_FOLDER) / text).is_dir():  # as that of repeats
+        raise _no_run_itself(Path(RUNS_FOLDER) / text)
     raise NoInputError(f"There is no run {text}.", hint="dlprof runs", near=nearest(text, _names(text)))
+
+
+def _no_run_itself(path: Path) -> NoInputError:
+    """What is said of a file or a folder that is no run: of a folder also which runs it holds."""
+    runs = _newest_below(path)
+    if not runs:
+        return NoInputError(f"{path} is not a run folder: it has no manifest.json.", hint="dlprof runs")
+    names = ", ".join(run.relative_to(path).as_posix() for run in runs[:_NAMED])
+    more = f" and {len(runs) - _NAMED} more" if len(runs) > _NAMED else ""
+    held = f"{len(runs)} runs, the newest first" if len(runs) > 1 else "one run"
+    return NoInputError(
+        f"{path} is not a run folder, but holds {held}: {names}{more}.",
+        hint=f"name one of them: dlprof report {shlex.quote(str(runs[0]))}",
+    )
+
+
+def _newest_below(folder: Path) -> list[Path]:
+    """Run folders in a folder, and a few levels below it; what lies in a run is part of that."""
+    found: list[Path] = []
+    level = [folder]
+    for _ in range(_LEVELS):
+        inner = [path for one in level for path in _inner(one)][:_LOOKED_AT]
+        found += (path for path in inner if _has_manifest(path))
+        level = [path for path in inner if not _has_manifest(path)]
+    return sorted(found, key=lambda path: (_age(path / "manifest.json"), path.name), reverse=True)
+
+
+def _inner(folder: Path) -> list[Path]:
+    with contextlib.suppress(OSError):  # a file, or a folder that is not ours to look into
+        return [path for path in sorted(folder.iterdir()) if path.is_dir()]
+    return []
 
 
 def is_run(text: str) -> bool:

@@ -137,6 +137,40 @@ def stored(path: Path, when: int) -> RunDir:
     return RunDir(path.absolute())
 
 
+@pytest.mark.parametrize(
+    ("text", "said", "hint"),
+    [
+        (
+            "runs",
+            "runs is not a run folder, but holds 7 runs, the newest first: deep/er/7, m/6, m/5, m/4, m/3 and 2 more.",
+            "name one of them: dlprof report runs/deep/er/7",
+        ),
+        (
+            "runs/deep/er",
+            "runs/deep/er is not a run folder, but holds one run: 7.",
+            "name one of them: dlprof report runs/deep/er/7",
+        ),
+        (
+            "repeats",
+            "dlprof_runs/repeats is not a run folder, but holds one run: 001.",
+            "name one of them: dlprof report dlprof_runs/repeats/001",
+        ),
+    ],
+)
+def test_a_folder_that_holds_runs_tells_which(here: Path, text: str, said: str, hint: str) -> None:
+    """The newest, and what to type for it; what lies in a run is none of them."""
+    for number in range(1, 7):
+        stored(here / "runs" / "m" / str(number), number)
+    stored(here / "runs" / "m" / "6" / "children" / "001", 8)
+    stored(here / "runs" / "deep" / "er" / "7", 7)
+    stored(here / "dlprof_runs" / "repeats" / "001", 1)
+
+    with pytest.raises(NoInputError) as raised:
+        rundir.resolve(text)
+
+    assert (raised.value.message, raised.value.hint) == (said, hint)
+
+
 def test_a_run_is_called_by_what_finds_it_again(here: Path) -> None:
     """The last one, one below dlprof_runs/, any other; a shell takes the name as it is."""
     first, last, other = (
