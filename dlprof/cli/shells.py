@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dlprof.backends import registry
-from dlprof.cli import COMMANDS, make_parser
+from dlprof.cli import COMMANDS, finding_help, make_parser
 from dlprof.cli.parser import Parser
 from dlprof.cli.topics import TOPICS
 from dlprof.shipped import scenarios
@@ -41,7 +41,7 @@ class Completion:
     Attributes:
         command: Its name; empty: dlprof itself.
         about: What it does.
-        words: Words that are no options: subcommands, choices, topics.
+        words: Words that are no options: subcommands, choices, topics, findings.
         options: Its options, those of subcommands too.
         takes_runs: Whether names of runs can follow.
     """
@@ -78,7 +78,7 @@ def _completion(name: str, about: str, parser: Parser) -> Completion:
 def _names(command: str) -> Sequence[str]:
     """What a command takes by name, where that is known beforehand."""
     if command == "help":
-        return [*COMMANDS, *TOPICS]
+        return [*COMMANDS, *TOPICS, *finding_help.titles()]
     if command == "scenarios":
         return [*(scenario.name for scenario in scenarios.known()), *scenarios.SETS]
     return list(registry.all_specs()) if command == "backends" else ()

@@ -45,6 +45,8 @@ def folder(tmp_path: Path) -> Path:
         (("dlprof", "compare", "last", "cn"), ["cnn-jax"]),
         (("dlprof", "backends", "ins"), ["install"]),
         (("dlprof", "help", "exit"), ["exit-codes"]),
+        (("dlprof", "help", "input-b"), ["input-bound"]),
+        (("dlprof", "help", "stragg"), ["straggler"]),
         (("dlprof", "--color", "al"), ["always"]),
         (("dlprof", "completion", "f"), ["fish"]),
         (("dlprof", "trace", "--rep"), ["--repeat"]),
@@ -56,7 +58,7 @@ def folder(tmp_path: Path) -> Path:
     ],
 )
 def test_bash_completes(folder: Path, words: tuple[str, ...], expected: list[str]) -> None:
-    """Commands, options, their values, runs, subcommands and topics."""
+    """Commands, options, their values, runs, subcommands, topics and findings."""
     assert completed(folder, *words) == expected
 
 
