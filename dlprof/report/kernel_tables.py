@@ -14,7 +14,7 @@ from dlprof.analysis.kernels import GROUPS, INCLUSIVE, OF_DEVICES, Kernels, Row
 from dlprof.report.console import keep_widths, make_console
 from dlprof.schema.vocabulary import EventKind
 from dlprof.store.run import Run
-from dlprof.units import duration, percent, safe
+from dlprof.units import ALL, duration, percent, safe
 
 _WIDE = 130
 """Columns from which on all figures are shown; also where there is no terminal to be narrow."""
@@ -74,7 +74,8 @@ def print_table(run: Run, kernels: Kernels, by: str, *, top: int, file: TextIO, 
     rows = kernels.rows[: top or None]
     if by == "line":
         rows = _placed(run, rows)
-    table = _table(rows, kernels, by, wide=console.width >= _WIDE)
+    wide = console.width >= _WIDE
+    table = _table(rows, kernels, by, wide=wide)
     if not console.whole:
         keep_widths(table, console.width, last_at_least=20)
     console.print(table)
@@ -82,6 +83,9 @@ def print_table(run: Run, kernels: Kernels, by: str, *, top: int, file: TextIO, 
     if rest:
         console.print(Text(f"... {len(rest)} more rows, {_times(rest)}; --top 0 for all", "dim"))
     console.print(Text(_foot(kernels, by), style="dim"))
+    beyond = _beyond_a_step(kernels)
+    if wide and beyond:
+        console.print(Text(beyond, style="dim"))
 
 
 def _placed(run: Run, rows: Sequence[Row]) -> list[Row]:
@@ -115,6 +119,18 @@ def _foot(kernels: Kernels, by: str) -> str:
     if kernels.dropped_events:
         text += f"; {kernels.dropped_events} events were dropped by the profiler"
     return text
+
+
+def _beyond_a_step(kernels: Kernels) -> str:
+    """Why shares of a step are more than all of it; empty: they are not."""
+    walls = [row.union_ns or 0 for row in kernels.rows]
+    whole_ns = ALL * kernels.window_ns
+    if not kernels.window_ns or sum(walls) <= whole_ns:
+        return ""
+    if max(walls) > whole_ns:
+        return "more than 100 % of step: part of that row ran outside of the traced steps"
+    added = 100 * sum(walls) / kernels.window_ns
+    return f"% of step add up to {added:.0f}: rows ran beside each other, or one inside another"
 
 
 def _of_none(kernels: Kernels, by: str) -> str:

@@ -19,11 +19,19 @@ DENSE = {"op": "MatMul", "category": "matmul", "layer": "dense", "direction": "f
 LOOSE = {"op": "Relu", "category": "elementwise", "ms": 15}
 
 
+class Terminal(io.StringIO):
+    """As wide as the environment says."""
+
+    def isatty(self) -> bool:
+        """It is one."""
+        return True
+
+
 def printed(run: Run, by: str, **how: Any) -> list[str]:
     """The lines of a table."""
-    out = io.StringIO()
-    kernel_tables.print_table(run, kernels.summarise(run, by), by, file=out, **{"top": 40, **how})
-    return [line.rstrip() for line in out.getvalue().splitlines()]
+    given = {"top": 40, "file": io.StringIO(), **how}
+    kernel_tables.print_table(run, kernels.summarise(run, by), by, **given)
+    return [line.rstrip() for line in given["file"].getvalue().splitlines()]
 
 
 @pytest.fixture
@@ -116,6 +124,32 @@ def test_events_that_were_dropped_are_told(tmp_path: Path) -> None:
     dropping["kernel_windows"][0]["dropped"] = 7
 
     assert printed(trained(tmp_path / "r", **dropping), "layer")[-1].endswith("7 events were dropped by the profiler")
+
+
+def test_shares_that_are_more_than_a_step_together_are_told(tmp_path: Path) -> None:
+    """15 and 10 ms of steps of 20 ms, on two lanes."""
+    run = trained(tmp_path / "r", **window([LOOSE, {**DENSE, "ms": 10, "lane": "other"}]))
+
+    assert printed(run, "layer")[-1] == "% of step add up to 125: rows ran beside each other, or one inside another"
+
+
+def test_a_share_that_is_more_than_a_step_is_told(tmp_path: Path) -> None:
+    """Each of ten steps of 20 ms starts 30 ms of work."""
+    beyond = window([{**DENSE, "ms": 30}])
+    for number, row in enumerate(beyond["kernel_events"]):
+        row["start_ns"] += number * 10 * MS
+
+    assert printed(trained(tmp_path / "r", **beyond), "layer")[-1] == (
+        "more than 100 % of step: part of that row ran outside of the traced steps"
+    )
+
+
+def test_shares_are_not_told_where_their_column_has_no_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a narrow terminal."""
+    monkeypatch.setenv("COLUMNS", "100")
+    run = trained(tmp_path / "r", **window([LOOSE, {**DENSE, "ms": 10, "lane": "other"}]))
+
+    assert printed(run, "layer", file=Terminal(), plain=True)[-1] == "250 ms in all; 150 ms (60.0 %) belong to no layer"
 
 
 def test_sums_of_a_profiler_that_keeps_no_times_are_told(tmp_path: Path) -> None:
