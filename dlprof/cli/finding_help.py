@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TextIO
 
 from dlprof.analysis.findings import rank_case, registry
+from dlprof.analysis.findings.rank_advice import ADVICE
 from dlprof.analysis.findings.rules import RULES, module_name
 from dlprof.analysis.findings.title import Title, of_slug
 from dlprof.cli import rule_texts, topics
@@ -18,6 +19,8 @@ _STEPS = 4
 """Pieces of advice that are told; the run itself says which of them fits."""
 _STEP, _SIGNAL = 260, 300
 """Characters of a piece of advice, and of the signal, at most."""
+_VALUE = re.compile(r"\{\w+\}")
+"""What only a training tells, in advice about its ranks."""
 _SIGNS = re.compile(r"[`\\]")
 
 
@@ -37,7 +40,8 @@ def show(slug: str, *, file: TextIO) -> None:
         page.say(text)
     steps = _advice(slug)
     if steps:
-        page.title("What to do", f"({rule_texts.OPEN} stands for what the run tells)")
+        is_open = any(rule_texts.OPEN in step for step in steps)
+        page.title("What to do", f"({rule_texts.OPEN} stands for what the run tells)" if is_open else "")
         for step in steps:
             page.say(f"- {step}", indent=2)
     page.console.print()
@@ -54,6 +58,8 @@ def _meaning(slug: str) -> Iterator[str]:
 
 
 def _advice(slug: str) -> list[str]:
+    if slug in ADVICE:
+        return [_VALUE.sub(rule_texts.OPEN, text) for text in ADVICE[slug].values()]
     if slug not in RULES:
         return []
     found = rule_texts.advice(Path(str(sys.modules[module_name(slug)].__file__)))

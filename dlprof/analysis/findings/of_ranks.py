@@ -9,7 +9,7 @@ from statistics import mean, median
 
 from dlprof.analysis import rank_batches
 from dlprof.analysis.clocks import Placement
-from dlprof.analysis.findings import diagnose, rank_events
+from dlprof.analysis.findings import diagnose, rank_advice, rank_events
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import (
     Abstain,
@@ -23,6 +23,7 @@ from dlprof.analysis.findings.finding import (
     SourceLine,
     Statement,
 )
+from dlprof.analysis.findings.rank_advice import advice
 from dlprof.analysis.findings.rank_case import COLLECTIVES, COMPILED, CORES, LOADERS, STEPS, TITLES, RankCase
 from dlprof.analysis.rank_contention import Contention, of_ranks
 from dlprof.analysis.ranks import RanksSummary, RankTimes, Straggler
@@ -43,13 +44,6 @@ _CONTENDED = 0.10
 _FILLED = 0.8
 """Ranks that have less than this share of the cores do not keep them from each other."""
 SLUGS = tuple(TITLES)
-_ADVICE = {
-    "input": "Give that rank as much, and as cheap, input as the others: the same storage, the same work per sample, "
-    "as many workers.",
-    "kernels": "Look at what it computes that the others do not: dlprof compare puts two ranks side by side.",
-    "host": "Look at what its host does in the step that others do not: logging, saving, metrics of one rank alone.",
-    "work": "Look at what it does in the step that others do not; dlprof compare puts two ranks side by side.",
-}
 
 
 def look(ranked: RankedRun, summary: RanksSummary) -> Diagnosis:
@@ -89,7 +83,7 @@ def _failed(case: RankCase) -> Iterator[tuple[Finding, Query]]:
         "rank-failed",
         Statement(text, ""),
         0,
-        f"Its own run tells what it did last: dlprof report {case.ranked.typed}/{first.run}",
+        advice("rank-failed", run=f"{case.ranked.typed}/{first.run}"),
         None,
         rank=Rank.ENDED_THE_RUN,
     )
@@ -118,25 +112,20 @@ def _straggler(case: RankCase) -> Iterator[tuple[Finding, Query]]:
     where = f"Rank {slow.rank} takes {duration(slow.excess_ns)} of its own a step longer than the others"
     last = "" if slow.last_share is None else f", and comes last to {100 * slow.last_share:.0f} % of the collectives"
     larger = _larger_batch(case, slow)
-    slug, why, line, query = "straggler", "", case.loop_line(slow.rank), COLLECTIVES
-    advice = _ADVICE[slow.part]
+    slug, of, why, line, query = "straggler", slow.part, "", case.loop_line(slow.rank), COLLECTIVES
     if larger is None and slow.part == "input":
-        slug, why, query = "unbalanced-input", f" ({duration(slow.part_ns)} of it waiting for its input)", STEPS
+        slug, of, why, query = "unbalanced-input", "", f" ({duration(slow.part_ns)} of it waiting for its input)", STEPS
         line = _input_line(case.run(slow.rank)) or line
     elif larger is not None:
-        slug, why, query = "uneven-batches", larger.told, larger.query
+        slug, of, why, query = "uneven-batches", "", larger.told, larger.query
         line = larger.line or line
-        advice = "Give all ranks batches of the same size: the others wait for the largest in each step."
     elif (cores := rank_events.fewer_cores(case, slow.rank)) is not None:
-        slug, query = "slow-host", CORES
+        slug, of, query = "slow-host", rank_advice.CORES, CORES
         why = f" (it may use {cores[0]} core{'s' if cores[0] > 1 else ''}, the others {cores[1]})"
-        advice = (
-            "Give all ranks as many cores: look at what binds this one (taskset, a cgroup, the launcher's binding)."
-        )
     if slug == "straggler" and (more := rank_events.own_line(case, slow.rank)) is not None:
         why, line = f" (most of it in {more.place})", (more.file, more.line)
     sentence = Sentence(f"{where}{why}{last}:", ", if it were as fast as they.")
-    yield case.finding(slug, sentence, slow.excess_ns * steps, advice, line), query
+    yield case.finding(slug, sentence, slow.excess_ns * steps, advice(slug, of), line), query
 
 
 @dataclass(frozen=True)
@@ -211,16 +200,11 @@ def _contention(case: RankCase) -> Iterator[tuple[Finding, Query]]:
         f"On average {found.runnable:.1f} threads of {len(waits)} ranks could run on {found.cores} cores, so that the "
         "main threads of the ranks stood without one:"
     )
-    advice = (
-        f"Give each rank its share of the cores: OMP_NUM_THREADS={max(1, found.cores // len(waits))}, fewer workers"
-    )
+    todo = advice("rank-contention", threads=max(1, found.cores // len(waits)))
     yield (
-        case.finding(
-            "rank-contention", Sentence(text), int(mean(waits)), f"{advice}, or fewer ranks.", None,
-            basis=Basis.ESTIMATED,
-        ),
+        case.finding("rank-contention", Sentence(text), int(mean(waits)), todo, None, basis=Basis.ESTIMATED),
         CORES,
-    )  # fmt: skip
+    )
 
 
 def _collectives(case: RankCase) -> Iterator[tuple[Finding, Query]]:
@@ -238,14 +222,10 @@ def _collectives(case: RankCase) -> Iterator[tuple[Finding, Query]]:
     if small is not None:
         count, of_bytes, line = small
         text = f"Gradients are given away in {count} parts of {size(of_bytes / count)} on average. {text}"
-        advice = "Let DistributedDataParallel put more of them together: bucket_cap_mb is 25 where nothing is said."
-        yield case.finding("small-buckets", Sentence(text), int(transfer * steps), advice, line), COLLECTIVES
-        return
-    advice = (
-        "Compute more between two collectives (larger batches, accumulated gradients), or move less (gradients of 16 "
-        "bits, fewer and larger buckets), or over a faster link."
-    )
-    yield case.finding("collective-bound", Sentence(text), int(transfer * steps), advice, None), COLLECTIVES
+        slug = "small-buckets"
+    else:
+        slug, line = "collective-bound", None
+    yield case.finding(slug, Sentence(text), int(transfer * steps), advice(slug), line), COLLECTIVES
 
 
 _RULES: Mapping[tuple[str, ...], Callable[[RankCase], Iterator[tuple[Finding, Query]]]] = {

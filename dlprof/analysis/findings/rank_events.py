@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from dlprof.analysis import rank_pauses, rank_stands, ranks
 from dlprof.analysis.findings.finding import Finding, Query, Rank, Sentence, SourceLine, Statement
+from dlprof.analysis.findings.rank_advice import EVALUATION, GARBAGE, MACHINE, OTHER, SAVING, advice
 from dlprof.analysis.findings.rank_case import STEPS, RankCase
 from dlprof.analysis.rank_stands import Stand
 from dlprof.analysis.ranks import RankTimes
@@ -39,29 +40,17 @@ _LEAST_MORE = 0.05
 _MANY_BUCKETS = 8
 _SMALL_BYTES = 1 << 20
 """So many parts, and of less than this each on average: it is their number that takes time, not what is in them."""
-_END_IT = "Look at what it waits for in that line, and end the wait after a time."
-_EVALUATE = (
-    "Evaluate on all ranks, each its share of the data, and reduce the sums; or less often; or in a process that no "
-    "rank waits for."
-)
-_COLLECT = "Collect in all ranks at the same steps (gc.disable(), then gc.collect() every N steps), or gc.freeze()."
-_WHAT: Mapping[str, tuple[str, str]] = {
-    "evaluation": ("evaluation", _EVALUATE),
-    "saving": ("saving", "Save from a thread or a process of its own, or less often."),
-    "collections of garbage": ("collections of garbage", _COLLECT),
-}
-_UNKNOWN = ("", "Do it on all ranks, each its share, or in a thread that no rank waits for, or less often.")
 _WORD = re.compile("[A-Z]?[a-z]+|[A-Z]+")
 """A word of a name, of `save_model` as of `saveModel`."""
 _BY_WORD: Mapping[str, str] = {
-    **dict.fromkeys(("eval", "evaluate", "evaluation", "evaluating"), "evaluation"),
-    **dict.fromkeys(("val", "valid", "validate", "validation", "validating", "test", "testing"), "evaluation"),
-    **dict.fromkeys(("save", "saving", "checkpoint", "checkpoints", "checkpointing"), "saving"),
+    **dict.fromkeys(("eval", "evaluate", "evaluation", "evaluating"), EVALUATION),
+    **dict.fromkeys(("val", "valid", "validate", "validation", "validating", "test", "testing"), EVALUATION),
+    **dict.fromkeys(("save", "saving", "checkpoint", "checkpoints", "checkpointing"), SAVING),
 }
 _SPANS: Mapping[str, str] = {
-    SpanKind.EVALUATE: "evaluation",
-    SpanKind.PREDICT: "evaluation",
-    SpanKind.SAVE: "saving",
+    SpanKind.EVALUATE: EVALUATION,
+    SpanKind.PREDICT: EVALUATION,
+    SpanKind.SAVE: SAVING,
 }
 
 
@@ -81,7 +70,7 @@ def hung(case: RankCase) -> Found:
     )
     yield (
         case.finding(
-            "rank-hung", Statement(text, ""), 0, _END_IT,
+            "rank-hung", Statement(text, ""), 0, advice("rank-hung"),
             (stand.file, stand.line), rank=Rank.ENDED_THE_RUN,
         ),
         _STACKS,
@@ -106,8 +95,8 @@ def lone_work(case: RankCase) -> Found:
     stand = rank_stands.of_run(run, own)
     if slow is not None and slow.rank == found.rank and stand is not None and _is_usual(case, slow.rank, own, stand):
         return  # some of its slow steps took longer still
-    what, advice = _WHAT.get(_doing(run, own) or _by_name(stand) or "", _UNKNOWN)
-    told = f" ({what})" if what else ""
+    what = _doing(run, own) or _by_name(stand) or OTHER
+    told = f" ({what})" if what != OTHER else ""
     where = f" in {stand.place}" if stand is not None else ""
     count = len(found.times)
     times = f"{count} times, for {duration(found.total_ns // count)} on average" if count > 1 else "once"
@@ -116,7 +105,7 @@ def lone_work(case: RankCase) -> Found:
     line: SourceLine | None = (stand.file, stand.line) if stand is not None else case.loop_line(found.rank)
     basis = Basis.ESTIMATED if found.is_inferred else Basis.MEASURED
     query = STEPS if found.is_inferred else _LONGEST
-    yield case.finding("lone-work", Sentence(text), found.total_ns, advice, line, basis=basis), query
+    yield case.finding("lone-work", Sentence(text), found.total_ns, advice("lone-work", what), line, basis=basis), query
 
 
 def _is_usual(case: RankCase, rank: int, pauses: Sequence[tuple[int, int]], stand: Stand) -> bool:
@@ -136,8 +125,8 @@ def _doing(run: Run, times: Sequence[tuple[int, int]]) -> str | None:
     steps = run.table("steps", ("loop", "start_ns", "dur_ns"))
     tested = steps.filter(pc.is_in(steps["loop"].cast("string"), pa.array([Loop.TEST, Loop.PREDICT])))
     doings = [(_SPANS[row["kind"]], row) for row in run.chosen("spans", "kind", tuple(_SPANS))]
-    doings += [("evaluation", row) for row in tested.to_pylist()]
-    doings += [("collections of garbage", row) for row in run.rows("gc")]
+    doings += [(EVALUATION, row) for row in tested.to_pylist()]
+    doings += [(GARBAGE, row) for row in run.rows("gc")]
     found: dict[str, list[tuple[int, int]]] = {}
     for name, row in doings:
         found.setdefault(name, []).append((row["start_ns"], row["start_ns"] + row["dur_ns"]))
@@ -191,12 +180,10 @@ def slow_host(case: RankCase) -> Found:
         f"The {len(hosts[slow])} ranks of {slow} all take longer of their own than those of the other machines, "
         f"{duration(excess)} a step:"
     )
-    advice = (
-        f"Compare the machine with the others: clocks, cores, other programs on it (dlprof report of a rank of {slow})."
-    )
+    todo = advice("slow-host", MACHINE, host=slow)
     line = case.loop_line(hosts[slow][0].rank)
     yield (
-        case.finding("slow-host", Sentence(text, ", if it were as fast as they."), excess * steps, advice, line),
+        case.finding("slow-host", Sentence(text, ", if it were as fast as they."), excess * steps, todo, line),
         STEPS,
     )
 

@@ -34,4 +34,18 @@ def test_a_finding_of_ranks_leads_to_their_chapter(slug: str) -> None:
     text = shown(slug)
 
     assert "\nSignal: " in text
+    assert "\nWhat to do" in text
     assert "dlprof help ranks" in text
+
+
+def test_what_only_a_training_tells_is_left_open() -> None:
+    """In advice about its ranks: an ellipsis, here in ASCII."""
+    lines = shown("rank-failed").splitlines()
+
+    assert "What to do  (. stands for what the run tells)" in lines
+    assert "  - Its own run tells what it did last: dlprof report ." in lines
+
+
+def test_advice_that_leaves_nothing_open_has_no_note_about_it() -> None:
+    """Its title stands alone."""
+    assert "What to do" in shown("rank-hung").splitlines()

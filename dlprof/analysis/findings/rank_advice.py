@@ -1,0 +1,78 @@
+"""What to do about each finding of ranks: by what the ranks do, where that makes a difference.
+
+`{}` stands for what a training tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+EVALUATION, SAVING, GARBAGE, OTHER = "evaluation", "saving", "collections of garbage", "other"
+"""What a rank that works alone does."""
+MACHINE, CORES = "machine", "cores"
+"""How it is told that a rank has less to compute with."""
+_ALWAYS = ""
+
+ADVICE: Mapping[str, Mapping[str, str]] = {
+    "rank-hung": {_ALWAYS: "Look at what it waits for in that line, and end the wait after a time."},
+    "rank-failed": {_ALWAYS: "Its own run tells what it did last: dlprof report {run}"},
+    "lone-work": {
+        EVALUATION: (
+            "Evaluate on all ranks, each its share of the data, and reduce the sums; or less often; or in a process "
+            "that no rank waits for."
+        ),
+        SAVING: "Save from a thread or a process of its own, or less often.",
+        GARBAGE: (
+            "Collect in all ranks at the same steps (gc.disable(), then gc.collect() every N steps), or gc.freeze()."
+        ),
+        OTHER: "Do it on all ranks, each its share, or in a thread that no rank waits for, or less often.",
+    },
+    "unbalanced-input": {
+        _ALWAYS: (
+            "Give that rank as much, and as cheap, input as the others: the same storage, the same work per sample, "
+            "as many workers."
+        )
+    },
+    "uneven-batches": {
+        _ALWAYS: "Give all ranks batches of the same size: the others wait for the largest in each step."
+    },
+    "slow-host": {
+        CORES: (
+            "Give all ranks as many cores: look at what binds this one (taskset, a cgroup, the launcher's binding)."
+        ),
+        MACHINE: (
+            "Compare the machine with the others: clocks, cores, other programs on it "
+            "(dlprof report of a rank of {host})."
+        ),
+    },
+    "straggler": {
+        "kernels": "Look at what it computes that the others do not: dlprof compare puts two ranks side by side.",
+        "host": "Look at what its host does in the step that others do not: logging, saving, metrics of one rank "
+        "alone.",
+        "work": "Look at what it does in the step that others do not; dlprof compare puts two ranks side by side.",
+    },
+    "small-buckets": {
+        _ALWAYS: "Let DistributedDataParallel put more of them together: bucket_cap_mb is 25 where nothing is said."
+    },
+    "rank-contention": {
+        _ALWAYS: ("Give each rank its share of the cores: OMP_NUM_THREADS={threads}, fewer workers, or fewer ranks.")
+    },
+    "collective-bound": {
+        _ALWAYS: (
+            "Compute more between two collectives (larger batches, accumulated gradients), or move less (gradients of "
+            "16 bits, fewer and larger buckets), or over a faster link."
+        )
+    },
+}
+"""Finding to its advice, by what makes the difference."""
+
+
+def advice(slug: str, of: str = _ALWAYS, **told: object) -> str:
+    """What to do about a finding.
+
+    Args:
+        slug: The finding.
+        of: What makes the difference, if anything does.
+        told: What this training tells.
+    """
+    return ADVICE[slug][of].format(**told)
