@@ -108,6 +108,8 @@ def _copy(args: Arguments) -> None:
     done = "copied" if copied.written else "it was there already"
     if not copied.script.is_file():
         say(f"{done}: {len(copied.files)} files")
+        for name in scenarios.left_out() if args.name == "all" else ():
+            say(f"without the set {name}, which comes with the sources of dlprof, not with an installed one")
         return
     say(f"{done}, with {len(copied.files) - 1} other files: its helpers, and the same model without Keras")
     say(f"next: dlprof trace {copied.script} --backend mxnet    (other backends: dlprof backends list)")

@@ -21,8 +21,8 @@ _PACKAGE = Path(__file__).parents[1]
 _PLACES = (_PACKAGE / FOLDER, _PACKAGE.parent / FOLDER)
 """Where they lie: in an installed package, and in a copy of the sources."""
 _NATIVE = "native"
-_OF_SOURCES = "outside"
-"""The set that an installed package does not have: it is for who changes the rules of the diagnosis."""
+_OF_SOURCES = ("outside",)
+"""Sets that an installed package does not have: they are for who changes the rules of the diagnosis."""
 _OTHER = "dlprof scenarios copy NAME OTHER_FOLDER"
 SETS = {
     "faults": "scripts with a planted cause, and what is true of each: what `dlprof exam` runs",
@@ -94,6 +94,11 @@ def known() -> list[Scenario]:
         return []
 
 
+def left_out() -> list[str]:
+    """Sets that are not there: none in a copy of the sources."""
+    return [name for name in _OF_SOURCES if not (folder() / name).is_dir()]
+
+
 def copy(name: str, target: Path, *, force: bool = False) -> Copied:
     """Copy a scenario with the modules that it imports and its twins without Keras; or a set.
 
@@ -144,7 +149,7 @@ def _files(home: Path, name: str) -> Sequence[Path]:
     there = [*(scenario.name for scenario in all_scenarios()), *SETS]
     if name not in there:
         raise NoInputError(f"There is no scenario {name}.", hint="dlprof scenarios list", near=nearest(name, there))
-    if name == _OF_SOURCES and not (home / name).is_dir():
+    if name in left_out():
         raise UnavailableError(
             f"The set {name} comes with the sources of dlprof, not with an installed one.",
             hint="a clone of the repository, or the source archive, has it as scenarios/outside",

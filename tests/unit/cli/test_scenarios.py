@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
+from dlprof.shipped import scenarios
 from tests.unit.published import problems
 from tests.unit.runs import dlprof
 
@@ -45,6 +47,21 @@ def test_a_second_copy_says_that_it_was_there(capsys: pytest.CaptureFixture[str]
     told = capsys.readouterr()
     assert told.out == "mine/faults\n" * 2
     assert "dlprof: it was there already: " in told.err
+
+
+def test_a_copy_of_all_says_what_an_installed_dlprof_lacks(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing is said where the sources have it."""
+    dlprof("scenarios", "copy", "all", "mine")
+    whole = capsys.readouterr().err
+    shutil.rmtree("mine/outside")
+    monkeypatch.setattr(scenarios, "_PLACES", (Path("mine"),))
+    dlprof("scenarios", "copy", "all", "copies")
+
+    sentence = "dlprof: without the set outside, which comes with the sources of dlprof, not with an installed one"
+    assert sentence not in whole
+    assert capsys.readouterr().err.splitlines()[1:] == [sentence]
 
 
 def test_json_names_the_files(capsys: pytest.CaptureFixture[str]) -> None:
