@@ -7,7 +7,7 @@ line ran in a phase is seen in samples of the main thread.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,7 +18,7 @@ from dlprof.analysis.overhead import LINE_SPANS
 from dlprof.analysis.samples import Sample
 from dlprof.analysis.shares import proportional
 from dlprof.schema.tree_paths import OWN_PATHS, Tree, TreePath
-from dlprof.schema.vocabulary import LineSource, SpanKind
+from dlprof.schema.vocabulary import EXACT_LINES, LineSource, SpanKind
 from dlprof.store.run import Run
 
 _Line = tuple[str, int]
@@ -45,6 +45,12 @@ def by_place(run: Run, leaves: Mapping[TreePath, int]) -> dict[TreePath, int]:
     rest = {path: room[path] - taken[path] for path in taken}
     more = _within(rest, proportional(min(cost - sum(taken.values()), sum(rest.values())), rest))
     return {path: ns + more.get(path, 0) for path, ns in taken.items()}
+
+
+def exact_ns(run: Run) -> int:
+    """What counting each line took (ns), where the user asked for it with `--lines exact`; 0: nobody did."""
+    chosen = run.manifest.config.get("lines")
+    return _cost(run) if isinstance(chosen, Sequence) and EXACT_LINES in chosen else 0
 
 
 def _within(room: Mapping[TreePath, int], shares: Mapping[TreePath, int]) -> dict[TreePath, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dlprof.config import TraceConfig
+from dlprof.schema.vocabulary import EXACT_LINES
 
 _WEIGHTS = {"lines": 4.0, "kernels": 2.5, "stacks": 2.0, "cores": 1.5}
 """Of the probes that can measure less. Hooks cannot: what they take is told, and not kept back."""
@@ -12,9 +13,6 @@ _RATES = {"kernels": "kernel_steps", "stacks": "stacks_hz", "cores": "cores_hz"}
 """Settings that say how much a probe measures: where the user chose them, they are obeyed."""
 
 _LEAST_STACKS_HZ = 5.0
-
-EXACT = "exact"
-"""Among the modules and files of `--lines`: count each line; a file of that name is `./exact`."""
 
 
 def of(probe: str, config: TraceConfig) -> float | None:
@@ -52,7 +50,7 @@ def among_ranks(config: TraceConfig, ranks: int) -> TraceConfig:
 
 def _is_chosen(probe: str, config: TraceConfig) -> bool:
     if probe == "lines":
-        return EXACT in config.lines
+        return EXACT_LINES in config.lines
     return config.is_given(_RATES[probe]) or (probe == "kernels" and config.kernels == "all")
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from dlprof.backends import registry
 from dlprof.config import TraceConfig
 from dlprof.launch import budget, heap, payload
-from dlprof.launch.budget import EXACT
 from dlprof.launch.target import Target
 from dlprof.rundir import RunDir
 from dlprof.schema.process_config import KernelSettings, LineSettings, ProcessConfig
+from dlprof.schema.vocabulary import EXACT_LINES
 
 
 def of_script(
@@ -91,7 +91,7 @@ def pid_file(run: RunDir) -> Path:
 def _lines(config: TraceConfig, package: Path | None) -> LineSettings | None:
     if not config.wants("lines"):
         return None
-    patterns = tuple(one for one in config.lines if one != EXACT)
+    patterns = tuple(one for one in config.lines if one != EXACT_LINES)
     return LineSettings(
         patterns=patterns,
         package=str(package) if package else None,

@@ -13,6 +13,7 @@ from msgspec import convert, structs
 from dlprof.analysis import (
     breakdown,
     core_use,
+    counting_cost,
     device_time,
     gpu_idle,
     graph_breaks,
@@ -100,7 +101,7 @@ def summarise(run: Run, *, top: int = 10, diagnosis: Diagnosis | None = None, in
         report = structs.replace(report, tree=parts[0], step_split=parts[1])
         answer = imported_verdict.of(report, imported_parts.facts(run, tree))
     else:
-        answer = verdict.of(report, diagnosis)
+        answer = verdict.of(report, diagnosis, counting_cost.exact_ns(run))
     return structs.replace(report, verdict=answer, findings=_causes(diagnosis), not_asked=_not_asked(diagnosis))
 
 

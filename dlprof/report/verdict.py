@@ -17,21 +17,24 @@ _MOST_OF_LAYERS = 0.10
 """An operator of one layer that has less of the wall time need not be named."""
 _LITTLE = 0.01
 """Less of the wall time than this need not be said first."""
+_COUNTING = 0.05
+"""From this share of the wall time on it is said that counting each line took it."""
 _PHASES = 3
 
 
-def of(report: Report, diagnosis: Diagnosis | None) -> str:
+def of(report: Report, diagnosis: Diagnosis | None, counting_ns: int = 0) -> str:
     """The sentence.
 
     Args:
         report: The run.
         diagnosis: Its causes; None: they were not looked for, or cannot be.
+        counting_ns: What counting each line took, as the user wanted it (ns).
     """
     told = diagnosis.findings if diagnosis is not None else ()
     findings = [one for one in told if one.slug != OWN and one.rank is Rank.BY_TIME]
     ended = "".join(f"{one.heading}. " for one in told if one.rank is Rank.ENDED_THE_RUN)
     cause = _cause(report, findings) or _phases(report, diagnosis, findings)
-    return f"{_failed(report)}{ended}{_unrecorded(report)}{cause}"
+    return f"{_failed(report)}{ended}{_unrecorded(report)}{cause}{_counting(report, counting_ns)}"
 
 
 def _failed(report: Report) -> str:
@@ -54,6 +57,14 @@ def _unrecorded(report: Report) -> str:
         return ""
     told = (line.message for line in report.health if line.slug == PROBE_CUT)
     return f"{next(told, '')} ".lstrip()
+
+
+def _counting(report: Report, ns: int) -> str:
+    """What the figures hold that is not the script's, where the user wanted each line to be counted."""
+    if not report.wall_ns or ns < _COUNTING * report.wall_ns:
+        return ""
+    share = f"{duration(ns)}, {100 * ns / report.wall_ns:.0f} %"
+    return f" Counting each line (--lines exact) took {share} of the wall time: without exact it costs less."
 
 
 def _cause(report: Report, findings: Sequence[Finding]) -> str:

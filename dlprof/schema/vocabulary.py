@@ -396,6 +396,8 @@ class StreamEnd(StrEnum):
     """There is none."""
 
 
+EXACT_LINES = "exact"
+"""Among the modules and files of `--lines`: count each line; a file of that name is `./exact`."""
 PROBE_CUT = "inproc-cut"
 """Slug of the health line that says what was not recorded, and why."""
 

@@ -139,3 +139,13 @@ def test_the_tree_still_sums_to_the_wall_time(run: Run) -> None:
     assert tree is not None
     assert (tree.leaves[Tree.SCRIPT], tree.leaves[Tree.OWN], tree.time(Tree.FIT_STEPS)) == (S, 100 * MS, 4900 * MS)
     assert sum(tree.leaves.values()) + tree.unattributed_ns == 10 * S
+
+
+@pytest.mark.parametrize(("chosen", "ns"), [(["exact"], 80 * MS), (["mypackage"], 0), (None, 0)])
+def test_what_counting_each_line_took_is_told_where_the_user_wanted_it(
+    tmp_path: Path, chosen: list[str] | None, ns: int
+) -> None:
+    """Else the budget bounds it."""
+    told = runs.manifest(config={"python": None, "lines": chosen})
+
+    assert counting_cost.exact_ns(runs.held(tmp_path / "r", told, **cost(80))) == ns

@@ -75,6 +75,17 @@ def test_what_dlprof_itself_costs_is_no_answer() -> None:
     assert of(Diagnosis((own,), (), 10 * S)).endswith("; no cause of lost time was found in the script.")
 
 
+def test_counting_that_slowed_the_run_is_said_behind_the_answer() -> None:
+    """From a twentieth of the wall time on."""
+    whole = report(phases=PHASES)
+
+    assert verdict.of(whole, diagnosis(0.72), counting_ns=S // 2) == (
+        "72 % of the 10.0 s went to callbacks. "
+        "Counting each line (--lines exact) took 500 ms, 5 % of the wall time: without exact it costs less."
+    )
+    assert verdict.of(whole, diagnosis(0.72), counting_ns=S // 2 - 1) == "72 % of the 10.0 s went to callbacks."
+
+
 def test_nothing_is_said_of_causes_that_were_not_looked_for() -> None:
     """Only of the phases."""
     assert of(None) == "The 10.0 s went to fit 6.00 s (60.0 %), import 1.00 s (10.0 %)."

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pyarrow.compute as pc
 
+from dlprof.analysis import counting_cost
 from dlprof.analysis.columns import integers
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Rank, Sentence, Support
 from dlprof.analysis.findings.title import Title
-from dlprof.schema.tree_paths import OWN_PATHS, Tree
+from dlprof.schema.tree_paths import OWN_PATHS, Tree, TreePath
 from dlprof.schema.vocabulary import Ground
 
 TITLE = Title("dlprof itself slowed the run", "dlprof itself")
@@ -34,12 +35,19 @@ def look(case: Case) -> Iterator[Claim]:
         Sentence("dlprof's own work in the process takes", ": not the script's fault."),
         takes,
         [Query("what the probes cost", "SELECT name, state, cost_ns, cost_source FROM probes ORDER BY cost_ns DESC")],
-        "Trace a longer run, or leave out kernel windows (--kernels off)."
-        if takes.get(Tree.TRACING)
-        else "Trace a longer run, or leave out lines (--probes=-lines).",
+        _advice(case, takes),
         rank=Rank.WITHOUT_TIME,  # no cause of the script's: told behind those
         support=Support(Ground.STATED),
     )
+
+
+def _advice(case: Case, takes: Mapping[TreePath, int]) -> str:
+    """What lets it take less: of what takes most."""
+    if takes.get(Tree.TRACING, 0) > takes[Tree.OWN]:
+        return "Trace a longer run, or leave out kernel windows (--kernels off)."
+    if counting_cost.exact_ns(case.run) > takes[Tree.OWN] / 2:
+        return "Leave exact out of --lines: where lines are hot they are then counted in windows, within the budget."
+    return "Trace a longer run, or leave out lines (--probes=-lines)."
 
 
 def _disturbed(case: Case) -> bool:

@@ -25,6 +25,20 @@ def test_dlprofs_own_share_is_named(tmp_path: Path) -> None:
     assert found.interval_ns is None  # measured as it is, and no cause in a script that others would be like
 
 
+def test_lines_that_took_most_are_what_to_leave_out(tmp_path: Path) -> None:
+    """False before: kernel windows were, as soon as there was one, however little it took."""
+    slower = runs.window([KERNELS[0]], dur_ms=11)
+    tables = {**planted().tables, **slower, "probes": [{"name": "lines", "state": "on", "tax_ns": S}]}
+    exact = manifest(config={"python": None, "lines": ["exact"]})
+
+    found = [Planted(tables, how).diagnosis(tmp_path / str(how is None)) for how in (None, exact)]
+
+    assert [pick(one, "profiler-overhead").next_step for one in found] == [
+        "Trace a longer run, or leave out lines (--probes=-lines).",
+        "Leave exact out of --lines: where lines are hot they are then counted in windows, within the budget.",
+    ]
+
+
 def test_nothing_is_said_of_a_script_that_failed(tmp_path: Path) -> None:
     """It is to be mended; no setting of dlprof makes it longer."""
     process = {"pid": 42, "exit_code": 1, "signal": None, "wall_ns": 10 * S}
