@@ -40,8 +40,7 @@ def show(slug: str, *, file: TextIO) -> None:
         page.say(text)
     steps = _advice(slug)
     if steps:
-        is_open = any(rule_texts.OPEN in step for step in steps)
-        page.title("What to do", f"({rule_texts.OPEN} stands for what the run tells)" if is_open else "")
+        page.title("What to do", f"({rule_texts.OPEN} stands for what the run tells)")
         for step in steps:
             page.say(f"- {step}", indent=2)
     page.console.print()

@@ -44,8 +44,3 @@ def test_what_only_a_training_tells_is_left_open() -> None:
 
     assert "What to do  (. stands for what the run tells)" in lines
     assert "  - Its own run tells what it did last: dlprof report ." in lines
-
-
-def test_advice_that_leaves_nothing_open_has_no_note_about_it() -> None:
-    """Its title stands alone."""
-    assert "What to do" in shown("rank-hung").splitlines()
