@@ -37,11 +37,13 @@ def places(content: dict[str, Any]) -> list[tuple[Any, ...]]:
 @pytest.mark.parametrize(
     ("script", "backend", "expected"),
     [
-        ("jax_steps", "native-jax", [("fit", 27, 1, 3, 18), ("fit", 39, 1, 1, 5)]),
+        ("jax_steps", "native-jax", [("fit", 27, 1, 3, 18), ("evaluate", 29, 3, None, 3), ("fit", 39, 1, 1, 5)]),
+        ("jax_evaluated", "native-jax", [("fit", 30, 1, 3, 18), ("evaluate", 34, 3, None, 12), ("fit", 39, 1, 4, 8)]),
         ("tensorflow_tape", "native-tensorflow", [("fit", 22, 1, 2, 16), ("fit", 27, 1, 1, 5), ("fit", 52, 1, 1, 4)]),
         ("tensorflow_session", "native-tensorflow", [("fit", 27, 1, 3, 12), ("fit", 33, 1, 1, 6)]),
         ("tensorflow_session", "native-tensorflow1", [("fit", 27, 1, 3, 12), ("fit", 33, 1, 1, 6)]),
         ("gluon_mlp", "native-gluon", [("fit", 16, 1, 2, 12)]),
+        ("gluon_evaluated", "native-gluon", [("fit", 17, 2, 3, 15), ("evaluate", 29, 2, None, 6)]),
         (
             "mxnet_module",
             "native-gluon",
@@ -50,6 +52,14 @@ def places(content: dict[str, Any]) -> list[tuple[Any, ...]]:
         ("chainer_loop", "native-chainer", [("fit", 13, 1, 2, 12), ("fit", 34, 1, 3, 18)]),
         ("theano_functions", "native-lasagne", [("fit", 15, 1, 3, 15)]),
         ("keras_torch_loop", "torch", [("fit", 16, 1, 2, 12)]),
+        (
+            "keras_torch_evaluated",
+            "torch",
+            [
+                ("fit", 17, 1, 3, 18),
+                *[("evaluate", line, 3, None, steps) for line, steps in ((21, 6), (23, 6), (27, 3))],
+            ],
+        ),
         ("torch_by_hand", "native-torch", [("fit", 25, 1, 3, 30), ("fit", 32, 1, 1, 8), ("fit", 42, 1, 2, 12)]),
         (
             "tensorflow_by_hand",
@@ -86,6 +96,15 @@ def test_updates_in_a_graph_of_torch_compile_are_steps_and_its_breaks_are_told(t
     [
         ("torch_mlp", [("fit", 11, 1, 3, 30), ("evaluate", 24, 3, None, 12)]),
         ("torch_gan", [("fit", 15, 1, 2, 12)]),
+        (
+            "torch_evaluated",
+            [
+                ("evaluate", 34, 4, None, 4),
+                ("fit", 32, 1, 1, 40),
+                ("fit", 41, 1, 1, 12),
+                ("evaluate", 47, 12, None, 12),
+            ],
+        ),
         ("torch_accumulated", [("fit", 13, 1, 2, 6)]),
         ("torch_folds", [("fit", 15, 3, 6, 30)]),
         ("torch_compiled", [("fit", 11, 1, 1, 20)]),

@@ -158,12 +158,14 @@ def remade(original, change):
     return wrapper
 
 
-def switching(original, switched_off):
+def switching(original, switched_off, switched_on):
     """`Module.train`, which calls itself for each part of a model: `switched_off()` is told of `train(False)`. Hot."""
 
     def train(self, mode=True):
         result = original(self, mode)
-        if not mode:
+        if mode:
+            switched_on()
+        else:
             switched_off()
         return result
 

@@ -19,8 +19,8 @@ CASES = (
         "gluon",
         "mxnet",
         _source("example/gluon/mnist/mnist.py"),
-        loops=(Loop("fit", 60, 3),),
-        counted="2050 images by 100, the last 50 left out, are 20 steps, three times",
+        loops=(Loop("fit", 60, 3), Loop("evaluate", 9, None, 3)),
+        counted="2050 images by 100, the last 50 left out, are 20 steps, three times; 300 by 100 are 3 of a test, three times",
         edits=(
             Edit("import mxnet as mx\n", "import mxnet as mx\nmx.random.seed(0)\nnp.random.seed(0)\n"),
             Edit("from mxnet import gluon, autograd\n", "from mxnet import gluon, autograd\n" + _UNCHECKED),

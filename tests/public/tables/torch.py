@@ -119,8 +119,9 @@ CASES = (
         "torch",
         "torch",
         _source("word_language_model/main.py", "word_language_model/data.py", "word_language_model/model.py"),
-        loops=(Loop("fit", 38, 2),),
-        counted="599 lines of 20 words and one of 300, each with an end: 12880, in 20 columns of 644; by 35 are 19 steps, twice",
+        loops=(Loop("fit", 38, 2), Loop("evaluate", 2, None, 2)),
+        counted="599 lines of 20 words and one of 300, each with an end: 12880, in 20 columns of 644; by 35 are 19 steps, twice;"
+        " a test without a loader, twice, each at once",
         layers=("encoder", "rnn", "decoder"),
         inputs=tuple(
             Input(f"data/wikitext-2/{name}.txt", "words", (lines, 20, 300))

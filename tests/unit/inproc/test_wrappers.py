@@ -383,12 +383,12 @@ def test_a_timed_call_tells_its_begin_and_its_result() -> None:
 
 
 def test_a_module_that_is_no_longer_trained_is_told() -> None:
-    """With the argument by place or by name; to train it again is not told."""
+    """With the argument by place or by name; so is one that is trained again."""
     told: list[str] = []
-    train = wrappers.switching(lambda _module, mode: mode, lambda: told.append("off"))
+    train = wrappers.switching(lambda _module, mode: mode, lambda: told.append("off"), lambda: told.append("on"))
 
     assert [train(1), train(1, True), train(1, False), train(1, mode=False)] == [True, True, False, False]
-    assert told == ["off", "off"]
+    assert told == ["on", "on", "off", "off"]
 
 
 def test_what_a_call_gives_may_be_exchanged() -> None:

@@ -221,7 +221,7 @@ class Jax(Engine):
 
             def got(start, end):
                 waits.over(start, end)
-                own.goes_on()
+                own.goes_on(True)
 
             over = self.probe.guard(got)
             array._value = property(self.probe.wrappers.waiting(value.fget, waits, over, now), doc=value.__doc__)

@@ -58,7 +58,7 @@ class Calls(object):
             return
         known = self._functions.get(key)
         if known is None:
-            known = self._functions[key] = _Function(key[1], takes_gradient)
+            known = self._functions[key] = _Function(key[1], takes_gradient, self._own.is_in_training())
         given = self._leaves(args)
         state = known.state_of(given)
         is_update = takes_gradient or known.gradients != self._gradients.count
@@ -75,16 +75,24 @@ class Calls(object):
             self._own.goes_on()
         chosen = known.standing_for(told)
         known.remember(state, chosen)
-        if not takes_gradient:
-            self._pass_on(known, given, chosen)
+        if not takes_gradient and self._looks_at_weights(known, given, chosen) and known.is_later:
+            self._own.asked()
 
-    def _pass_on(self, known, given, chosen):
-        """A function that only looks at weights may give them back as new arrays: as Flax's `nnx.jit` does."""
+    def _looks_at_weights(self, known, given, chosen):
+        """Whether a function was given weights that are trained, and gave none.
+
+        One that only looks at them may give them back as new arrays, as Flax's `nnx.jit` does; or it makes others, such
+        as their average.
+        """
+        looks = False
         for other in self._functions.values():
             if other is not known and other.takes_gradient:
                 state = other.state_of(given)
                 if state is not None and state.is_trained:  # else it may be gradients, which an update was given
+                    shapes = {array.shape for array in state.arrays() if array.shape}
+                    looks = looks or not any(one.shape in shapes for one in chosen)
                     state.hold(chosen)
+        return looks
 
 
 class State(object):
@@ -126,15 +134,18 @@ class _Function(object):
     Attributes:
         takes_gradient: Whether it takes a gradient.
         gradients: How many had been taken when it was last called.
+        is_later: Whether it was not called before the training that it was called in: else it may make what that
+            learns from, as where an agent acts.
     """
 
-    def __init__(self, name, takes_gradient):
+    def __init__(self, name, takes_gradient, is_later=False):
         self._name = name
         self._states = []
         self._stateless = 0
         self._place = 0  # of the argument that was one of a state the last time
         self._chosen = (None, ())
         self.takes_gradient = takes_gradient
+        self.is_later = is_later
         self.gradients = -1
 
     def looks(self):

@@ -246,9 +246,9 @@ class MXNet(Engine):
         probe.replace(trainer, "__init__", lambda f: probe.wrappers.after(f, made))
         if self.wants_kernels:
             self._unused.watch(gluon)
-        loader = getattr(getattr(gluon, "data", None), "DataLoader", None)
-        if loader is not None:
-            mxnet_loaders.watch(self, loader)
+        autograd = getattr(module, "autograd", None)
+        if hasattr(getattr(gluon, "data", None), "DataLoader") and hasattr(autograd, "is_recording"):
+            mxnet_loaders.watch(self, gluon, autograd)
 
     def _hybridized(self):
         return self._blocks.in_use() if self._blocks is not None else []

@@ -1,22 +1,60 @@
 """Gluon's `DataLoader`: what it was told, and its passes. Its workers are made with it, and last as long as it does."""
 
+from threading import get_ident
+
 from dlprof_probes.inproc import overrides
 from dlprof_probes.inproc.clock import now
 from dlprof_probes.inproc.loader_hooks import LoaderHooks
+from dlprof_probes.inproc.patching import each_definer
 
 KIND = "Gluon DataLoader"
 _SETTINGS = ("num_workers", "prefetch")
 
 
-def watch(engine, loader_class):
+class Passes(object):
+    """What was done with the batch that a loader gave last, on each thread: recorded for gradients, or only used.
+
+    Args:
+        autograd: `mxnet.autograd`.
+    """
+
+    def __init__(self, autograd):
+        self._autograd = autograd
+        self._recorded = {}
+
+    def watch(self, probe, blocks):
+        """Listen to what is recorded, and to calls of these classes of blocks."""
+        recorded = self._recorded
+
+        def switched(_result, args):
+            if args and args[0]:
+                recorded[get_ident()] = True
+
+        def called(_args, _keywords):  # hot, and cannot fail: each part of a model is a block
+            recorded.setdefault(get_ident(), False)
+
+        hook = probe.guard(switched)
+        probe.replace(self._autograd, "set_recording", lambda f: probe.wrappers.after(f, hook))
+        for owner in each_definer(blocks, "__call__"):
+            probe.replace(owner, "__call__", lambda f: probe.wrappers.with_arguments(f, called), again=True)
+
+    def was_evaluated(self):
+        """Whether a block was called since this was last asked, and nothing was recorded."""
+        return self._recorded.pop(get_ident(), None) is False and not self._autograd.is_recording()
+
+
+def watch(engine, gluon, autograd):
     """Listen to loaders that are made and iterated.
 
     Args:
         engine: The `Engine`.
-        loader_class: `mxnet.gluon.data.DataLoader`.
+        gluon: `mxnet.gluon`.
+        autograd: `mxnet.autograd`.
     """
     probe, wrappers = engine.probe, engine.probe.wrappers
-    hooks = LoaderHooks(probe, facts, _rows)
+    loader_class, passes = gluon.data.DataLoader, Passes(autograd)
+    passes.watch(probe, [one for one in (getattr(gluon, "HybridBlock", None), getattr(gluon, "Block", None)) if one])
+    hooks = LoaderHooks(probe, facts, _rows, passes.was_evaluated)
     probe.replace(loader_class, "__init__", lambda f: wrappers.after(f, hooks.made))
     probe.replace(loader_class, "__iter__", lambda f: wrappers.giving_items(f, *hooks.iterating, now=now))
     overrides.of_loader(probe, loader_class, _SETTINGS)

@@ -9,6 +9,7 @@ from dlprof_probes.inproc.engines import (
     torch_breaks,
     torch_by_hand,
     torch_collectives,
+    torch_evaluations,
     torch_loops,
     torch_models,
     torch_saved,
@@ -246,9 +247,10 @@ class Torch(Engine):
     def under_keras(self, keras):
         """Name layers, optimiser, loss and metrics in the traces: torch itself does not know them."""
         self.take_windows()
+        probe = self.probe
+        torch_evaluations.watch_keras(probe, sys.modules["torch"], keras.layer)
         if not self.wants_kernels:
             return
-        probe = self.probe
         probe.annotated(keras.layer, "__call__", lambda args: "dlprof:layer:%s" % args[0].name)
         for owner in each_definer([keras.module.optimizers.Optimizer], "apply"):
             probe.annotated(owner, "apply", lambda args: "dlprof:optimizer:%s" % getattr(args[0], "name", ""))

@@ -1,4 +1,4 @@
-"""What tells of a training loop in PyTorch: updates by optimisers, loaders that are iterated, `Module.train(False)`.
+"""What tells of a training loop in PyTorch: updates by optimisers, loaders that are iterated, `Module.train`.
 
 The hook of updates is torch's own (`register_optimizer_step_post_hook`). Inside a function that `torch.compile`
 traces it must be gone with one constant test, or it would be part of the graph, or break it.
@@ -7,7 +7,7 @@ traces it must be gone with one constant test, or it would be part of the graph,
 import os
 import sys
 
-from dlprof_probes.inproc.engines import torch_loaders
+from dlprof_probes.inproc.engines import torch_evaluations, torch_loaders
 from dlprof_probes.inproc.engines.base import Attachment
 
 _OPTIMIZERS = "torch.optim.optimizer"
@@ -44,7 +44,9 @@ def _watch_updates(engine, module):
     probe.replace(module.Optimizer, "__init__", lambda f: probe.wrappers.after(f, made))
     # `eval` ends in it, also where a class has its own. It is called for each part of a model, also to train it.
     evaluating = probe.guard(probe.own_loops.evaluating)
-    probe.replace(torch.nn.Module, "train", lambda f: probe.wrappers.switching(f, evaluating))
+    training = probe.guard(probe.own_loops.training)
+    probe.replace(torch.nn.Module, "train", lambda f: probe.wrappers.switching(f, evaluating, training))
+    torch_evaluations.watch(probe, torch)
 
 
 def _made(engine, optimizer):

@@ -5,7 +5,7 @@ optimisers that step in turn are one step: it is over when the first of them ste
 update follows, while the model is not being trained, are the steps of an evaluation.
 """
 
-from dlprof_probes.inproc.inferred.feeds import Feed, OpenedOnce
+from dlprof_probes.inproc.inferred.feeds import Asked, Feed, OpenedOnce
 from dlprof_probes.inproc.inferred.gradients import SameLoss
 from dlprof_probes.inproc.padding import Padding
 
@@ -121,17 +121,21 @@ class OwnLoops(object):
 
     Attributes:
         idle_since: From when on a first step may have begun, where no loader tells (ns).
+        paused_at: Since when (ns) it does what may turn out to be an evaluation (`evaluated`); 0: it does not.
         orphans: Updates that no loop is around.
         same_loss, padding: `SameLoss`, `Padding`: what was seen since the last training.
     """
 
     def __init__(self, log, idle_since=0):
         self.idle_since = idle_since
+        self.paused_at = 0
         self.orphans = 0
         self._log = log
         self._fit = None
         self._feeds = {}
         self._left = {}
+        self._asked = None
+        self._fed_until = 0
         self._gone = OpenedOnce()
         """Since the last update, those that are gone already."""
         self.same_loss = SameLoss()
@@ -317,6 +321,7 @@ class OwnLoops(object):
 
     def _close_fit(self):
         fit, self._fit = self._fit, None
+        self._leave_asked()
         if fit.step is not None:
             self._end_step(fit, fit.step.end)
         end = max(fit.last, fit.lasts)
@@ -351,6 +356,87 @@ class OwnLoops(object):
         if fit is not None and fit.own.intersection(path):
             fit.lasts = end
 
+    # -- evaluations without a loader --------------------------------------------------------------------
+
+    def evaluated(self, begin, end, site):
+        """What is trained was asked and not trained, from `begin` to `end` (ns), all at once.
+
+        Where a loader gave what it was asked of, that tells more: see `input_over`.
+        """
+        unused = self._unused_feeds(end)
+        for feed in unused:
+            feed.looked = True
+        if unused or begin < self._fed_until:
+            return
+        fit = self._fit
+        if fit is not None and not fit.own.intersection(site.path):
+            self._close_fit()
+        elif fit is not None:
+            self._pause(fit, begin)
+        asked = self._asked
+        if asked is None or asked.place != site.line:
+            self._leave_asked()
+            asked = self._asked = Asked(self._log.open(EVALUATE, begin, site.line, {}, None), site.line)
+        self._end_asked(asked)
+        asked.begin, asked.end = begin, end
+
+    def asked(self, end, site):
+        """As `evaluated`, where it is not known when that began: behind what was known before it.
+
+        In the innermost loop of a training it is taken for a part of a step, as what tells of its progress, or acts.
+        """
+        fit = self._fit
+        if not self.is_in_training(site) or fit.leaves.intersection(site.path):
+            return
+        before = [fit.last, fit.lasts]
+        if fit.step is not None:
+            before.append(fit.step.end)
+        if self._asked is not None:
+            before.append(self._asked.end)
+        self.evaluated(max(before), end, site)
+
+    def waited(self, path, end):
+        """A value was waited for until `end` (ns): in the loop of epochs, that of an evaluation."""
+        fit = self._fit
+        if self._asked is not None and fit is not None and not fit.leaves.intersection(path):
+            self._asked.end = end
+
+    def is_in_training(self, site):
+        """Whether a call is made in the loops of the training that runs."""
+        return self._fit is not None and bool(self._fit.own.intersection(site.path))
+
+    def _unused_feeds(self, end):
+        """Loaders that gave something before `end` (ns), and nothing that was trained with."""
+        return [feed for feed in self._feeds.values() if feed.items and not feed.updated and feed.first < end]
+
+    def _pause(self, fit, begin):
+        """Its step is over, if one runs; the next update is told as one that is not like the one before."""
+        step, fit.usual_site = fit.step, None
+        if step is None:
+            return
+        if fit.feed is None:
+            fit.closing = step.optimizers[-1]
+        self._end_step(fit, step.end if fit.feed is None else max(begin, step.end))
+
+    def _end_asked(self, asked):
+        if asked.end:
+            self._log.step(asked.handle, asked.begin, asked.end, None, 1, 0)
+
+    def _leave_asked(self):
+        """It is trained again, or all is over."""
+        asked, self._asked = self._asked, None
+        if asked is None:
+            return
+        self._end_asked(asked)
+        self._log.close(asked.handle, asked.end)
+        if self._fit is not None:
+            self._fit.last = max(self._fit.last, asked.end)
+        self.idle_since = max(self.idle_since, asked.end)
+
+    def _until(self, step, time):
+        """When a step is over, at the latest: what may be an evaluation is none of it."""
+        return min(time, self.paused_at) if self.paused_at >= step.end else time
+
     # -- input -------------------------------------------------------------------------------------------
 
     def input_opened(self, key, time, site, facts=None, tells=False):
@@ -365,10 +451,11 @@ class OwnLoops(object):
         """
         if key in self._feeds:
             self.input_over(key, time)
+        self._leave_asked()
         fit = self._fit
         if fit is not None:
             if fit.step is not None and (tells or fit.step.path[0] not in site.path):
-                self._end_step(fit, time)
+                self._end_step(fit, self._until(fit.step, time))
             if not (tells or fit.own.intersection(site.path)):
                 self._close_fit()
         self._feeds[key] = Feed(time, site.path, site.line, facts or {}, tells)
@@ -386,7 +473,7 @@ class OwnLoops(object):
         if feed.evaluation is not None:
             self._end_evaluated(feed, time)
         elif fit is not None and fit.step is not None and fit.feed is feed:
-            self._end_step(fit, time)
+            self._end_step(fit, self._until(fit.step, time))
         elif evaluates and feed.items == 1 and not feed.updated:
             self._evaluate(feed, time)
 
@@ -409,6 +496,7 @@ class OwnLoops(object):
             return
         feed.over = True
         fit = self._fit
+        evaluates = evaluates or feed.looked
         if feed.count == feed.items == 1 and not evaluates:
             self._gone.add(1, feed.place, feed.waited)
         if feed.evaluation is None and evaluates and feed.items and not feed.updated:
@@ -416,7 +504,7 @@ class OwnLoops(object):
         elif feed.evaluation is not None and feed.items:
             self._end_evaluated(feed, time)
         elif fit is not None and fit.step is not None and fit.feed is feed:
-            self._end_step(fit, time)
+            self._end_step(fit, self._until(fit.step, time))
         if feed.evaluation is not None:
             self._close_evaluation(feed, time)
 
@@ -432,6 +520,7 @@ class OwnLoops(object):
 
     def _leave_evaluations(self):
         """An update: what is still open is over."""
+        self._leave_asked()
         for key, feed in list(self._feeds.items()):
             if feed.evaluation is not None:
                 self._leave(key, feed)
@@ -452,6 +541,7 @@ class OwnLoops(object):
 
     def _close_evaluation(self, feed, time):
         self._log.close(feed.evaluation, time)
+        self._fed_until = time
         if self._fit is not None:
             self._fit.last = max(self._fit.last, time)
         self.idle_since = max(self.idle_since, time)
@@ -467,4 +557,5 @@ class OwnLoops(object):
         """The program is over."""
         for key in list(self._feeds):
             self.input_over(key, time)
+        self._leave_asked()
         self.interrupted()

@@ -16,12 +16,12 @@ class Feed(object):
         updated: Whether an update has followed one of its items.
         tells: Whether it says itself where an epoch begins, wherever it is asked.
         over: Whether it has ended.
+        looked: Whether what it gave was only asked about: it feeds an evaluation, if no update follows to its end.
     """
 
     __slots__ = (
-        "asked", "count", "evaluation", "facts", "first", "first_waited", "items", "opened", "over", "path", "place",
-        "tells",
-        "updated", "waited",
+        "asked", "count", "evaluation", "facts", "first", "first_waited", "items", "looked", "opened", "over", "path",
+        "place", "tells", "updated", "waited",
     )  # fmt: skip
 
     def __init__(self, opened, path, place, facts, tells=False):
@@ -33,7 +33,7 @@ class Feed(object):
         self.count = 0
         self.evaluation = None
         self.asked = opened
-        self.updated = self.over = False
+        self.updated = self.over = self.looked = False
         self.taken()
 
     def taken(self):
@@ -45,6 +45,23 @@ class Feed(object):
     def is_before(self, other):
         """Whether nobody has asked it for anything since `other` was opened."""
         return self.over or self.asked < other.opened
+
+
+class Asked(object):
+    """An evaluation that no loader feeds.
+
+    Attributes:
+        handle: What the log calls it.
+        place: File and line of the calls in it.
+        begin, end: Of its last step, which is not told yet (ns).
+    """
+
+    __slots__ = ("begin", "end", "handle", "place")
+
+    def __init__(self, handle, place):
+        self.handle = handle
+        self.place = place
+        self.begin = self.end = 0
 
 
 class OpenedOnce(object):

@@ -9,6 +9,7 @@ from dlprof_probes.inproc.clock import now
 from dlprof_probes.inproc.inferred.core import OwnLoops
 from dlprof_probes.inproc.inferred.log import Log
 from dlprof_probes.inproc.inferred.sites import Sites, names_in, objects_in
+from dlprof_probes.inproc.inferred.stretches import Stretches
 
 _IMPORT = wire.SpanKind.IMPORT
 _ORPHANS_TOLD = 3
@@ -61,10 +62,12 @@ class Watch(object):
         self._tokens = {}
         self._next_token = 0
         self._not_training = {}
+        self._stretches = {}
         self._made = 0
         self._calls = probe.calls
         self.opened = probe.guard(self._opened, goes_on=True)
         self.goes_on = probe.guard(self._goes_on, goes_on=True)
+        self.asked = probe.guard(self._asked, goes_on=True)
         self._left = probe.guard(self._iterator_gone, goes_on=True)
         self.finish = probe.guard(self._finish, goes_on=True)
 
@@ -121,8 +124,8 @@ class Watch(object):
             end = now()
             idle = self._idle.get(ident, begin if not own.idle_since else 0)
             own.idle_since = max(own.idle_since, idle)
-            if self._not_training:
-                self._not_training.pop(ident, None)
+            if self._not_training and self._not_training.pop(ident, None):
+                self._changed(own, ident)
             known, frame = self._tokens.get(id(optimizer)), _getframe(1)
             token = known[1] if known is not None else self.token(optimizer)
             site = self.sites.look(frame)
@@ -175,15 +178,86 @@ class Watch(object):
         for own in list(self._threads.values()):
             own.idle_since = max(own.idle_since, self._made)
 
-    def _goes_on(self):
-        """An engine has done something else than an update: in a loop of a training, that lasted until now."""
+    def _goes_on(self, is_value=False):
+        """An engine has done something else than an update: in a loop of a training, that lasted until now.
+
+        Args:
+            is_value: A value was waited for.
+        """
         own = self._threads.get(get_ident())
         if own is not None and own.is_training():
-            own.goes_on(self.sites.look(_getframe(1)).path, now())
+            path, end = self.sites.look(_getframe(1)).path, now()
+            own.goes_on(path, end)
+            if is_value:
+                own.waited(path, end)
+
+    def _asked(self):
+        """What is trained was asked, and no gradient was taken."""
+        own = self._threads.get(get_ident())
+        if own is not None and own.is_training():
+            own.asked(now(), self.sites.look(_getframe(1)))
+
+    def is_in_training(self):
+        """Whether the caller is in the loops of a training that has begun."""
+        own = self._threads.get(get_ident())
+        return own is not None and own.is_training() and own.is_in_training(self.sites.look(_getframe(1)))
 
     def evaluating(self):
         """The program said that a model is not being trained from here on."""
+        self.asks_only()
+        self._stretches_of(get_ident()).switched_off()
+
+    def asks_only(self):
+        """It asks a model for something and wants no gradients: with what a loader gives it evaluates then."""
         self._not_training[get_ident()] = True
+
+    def training(self):
+        """It said that one is. Hot: called for each part of a model."""
+        ident = get_ident()
+        found = self._stretches.get(ident)
+        if found is not None and found.switched_on():
+            self._tell_evaluated(found, self._own())
+
+    def gradients_off(self, holder):
+        """No gradients are wanted until `holder` says so. Hot."""
+        found = self._stretches_of(get_ident())
+        if found.holder is None:
+            found.begun(holder, now())
+
+    def gradients_on(self, holder, is_by_program):
+        """They are again; `is_by_program` tells of the frame that asks whether the program did that. Hot."""
+        found = self._stretches.get(get_ident())
+        if found is None or found.holder is not holder or not found.ended() or not is_by_program(_getframe(1)):
+            return
+        own = self._own()
+        if own is None:
+            return
+        own.paused_at = own.paused_at or found.begin
+        if found.add(now(), self.sites.look(_getframe(1))):
+            self._tell_evaluated(found, own)
+
+    def _stretches_of(self, ident):
+        found = self._stretches.get(ident)
+        if found is None:
+            found = self._stretches[ident] = Stretches()
+        return found
+
+    def _changed(self, own, ident):
+        """Weights were changed."""
+        own.paused_at = 0
+        found = self._stretches.get(ident)
+        if found is not None:
+            found.updated()
+
+    def _tell_evaluated(self, found, own, is_last=False):
+        """What was found is an evaluation; `is_last`: if it was made in a training, for nothing came behind it."""
+        stretches = found.take()
+        if own is None:
+            return
+        for begin, end, site in stretches:
+            if own.is_in_training(site) or (self._made and not is_last):
+                own.evaluated(begin, end, site)
+        own.paused_at = 0
 
     def _opened(self, iterator, begin, facts=None, tells=False):
         """The program has made an iterator of a loader, in a call that began at `begin` (ns)."""
@@ -264,10 +338,12 @@ class Watch(object):
     def _finish(self):
         """The program is over; says what could not be told."""
         end, orphans = now(), 0
-        for own in list(self._threads.values()):
+        for ident, own in list(self._threads.items()):
+            self._tell_evaluated(self._stretches_of(ident), own, is_last=True)
             own.finish(end)
             orphans += own.orphans
         self._threads.clear()
+        self._stretches.clear()
         if orphans >= _ORPHANS_TOLD:
             text = (
                 "%d updates of weights have no loop of Python code around them: they are in no step. Marks tell steps:"
@@ -278,3 +354,4 @@ class Watch(object):
     def forget(self):
         """This is a forked child."""
         self._threads.clear()
+        self._stretches.clear()

@@ -20,6 +20,7 @@ class Array:
     def __init__(self, size: int = 9, dtype: str = "float32") -> None:
         self.size = size
         self.dtype = dtype
+        self.shape = (size,) if size > 1 else ()
 
 
 class Gradients:
@@ -47,8 +48,8 @@ class Own:
 
     def __init__(self) -> None:
         self.updates: list[tuple[str, Any]] = []
-        self.looked = 0
-        self.silent = False
+        self.looked = self.evaluated = 0
+        self.silent = self.trains = False
 
     def is_silent(self) -> bool:
         return self.silent
@@ -57,12 +58,19 @@ class Own:
         self.looked += 1
         return "earlier"
 
+    def is_in_training(self) -> bool:
+        return self.trains
+
+    def asked(self) -> None:
+        self.evaluated += 1
+
     def goes_on(self) -> None:
         """Not looked at here."""
 
     def repeated(self, _engine: Any, state: Any) -> None:
         self.updates.append((state.name, next(iter(state.earlier), None)))
         state.earlier = []
+        self.trains = True
 
 
 def step(*_args: Any) -> None:
@@ -207,6 +215,46 @@ def test_an_evaluation_that_gives_the_weights_back_is_none(calls: Calls, own: Ow
         calls.called(call, (given, Array()), (params, Array(1)))
 
     assert [name for name, _ in own.updates] == ["step"] * 3
+
+
+@pytest.fixture
+def trained(calls: Calls) -> Array:
+    """Weights after two updates."""
+    params = Array()
+    for _ in range(2):
+        given, params = params, Array()
+        calls.called(step, (given, Array()), params)
+    return params
+
+
+def test_a_function_that_is_given_trained_weights_and_takes_no_gradient_evaluates(
+    calls: Calls, own: Own, trained: Array
+) -> None:
+    """Each call of it, and none that is given other arrays."""
+    for given in (trained, trained, Array()):
+        calls.called(other, (given, Array()), Array(1))
+
+    assert own.evaluated == 2
+
+
+def test_what_makes_other_weights_of_those_that_are_trained_evaluates_nothing(
+    calls: Calls, own: Own, trained: Array
+) -> None:
+    """Their average."""
+    calls.called(other, (trained, Array()), Array())
+
+    assert own.evaluated == 0
+
+
+def test_a_function_that_was_called_before_the_training_may_make_what_that_learns_from(calls: Calls, own: Own) -> None:
+    """An agent acts, and learns from what came of it."""
+    params = Array()
+    for _ in range(3):
+        calls.called(other, (params, Array()), Array(1))
+        given, params = params, Array()
+        calls.called(step, (given, Array()), params)
+
+    assert own.evaluated == 0
 
 
 def test_a_compiled_gradient_beside_a_compiled_update_is_no_update(calls: Calls, own: Own) -> None:

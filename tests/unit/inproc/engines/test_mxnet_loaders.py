@@ -15,6 +15,35 @@ class Rows:
     """A data set."""
 
 
+class Block:
+    """As Gluon's."""
+
+    def __call__(self, _rows: int) -> None:
+        """Nothing is computed."""
+
+
+class Autograd:
+    """Stands for `mxnet.autograd`."""
+
+    is_on = False
+
+    @staticmethod
+    def set_recording(is_on: bool) -> None:
+        """Gradients are to be taken of what is done, or not."""
+        Autograd.is_on = is_on
+
+    @staticmethod
+    def is_recording() -> bool:
+        """Whether they are."""
+        return Autograd.is_on
+
+
+def watched(probe: Probe) -> None:
+    """Hook the classes of this file, which are as they were when the probe ends."""
+    gluon = SimpleNamespace(data=SimpleNamespace(DataLoader=DataLoader), Block=Block)
+    mxnet_loaders.watch(SimpleNamespace(probe=probe), gluon, Autograd)
+
+
 def batchify(items: list[int]) -> list[int]:
     """Makes a batch."""
     return items
@@ -40,7 +69,7 @@ class DataLoader:
 
 def test_a_pass_is_told_with_its_waits_and_the_loaders_line(probe: Probe, out: Recorded, now: Clock) -> None:
     """Two workers make four batches ahead."""
-    mxnet_loaders.watch(SimpleNamespace(probe=probe), DataLoader)
+    watched(probe)
     loader = DataLoader(now, num_workers=2)
     assert list(loader) == [0, 1, 2]
 
@@ -52,9 +81,44 @@ def test_a_pass_is_told_with_its_waits_and_the_loaders_line(probe: Probe, out: R
 
 def test_without_workers_nothing_is_made_ahead(probe: Probe, out: Recorded, now: Clock) -> None:
     """The thread that asks does the work."""
-    mxnet_loaders.watch(SimpleNamespace(probe=probe), DataLoader)
+    watched(probe)
     for _ in DataLoader(now):
         break
 
     (told,) = out.stream().passes
     assert (told.workers, told.queue, told.persistent, told.items) == (0, None, None, 1)
+
+
+def evaluations(out: Recorded) -> int:
+    """How many the stream has."""
+    return sum(span.kind == "evaluate" for span in out.stream().spans.values())
+
+
+def test_a_pass_in_which_a_block_is_called_and_nothing_is_recorded_evaluates(
+    probe: Probe, out: Recorded, now: Clock
+) -> None:
+    """Where a script tests what it trains."""
+    watched(probe)
+    for number in DataLoader(now):
+        Block()(number)
+
+    assert evaluations(out) == 1
+
+
+def test_a_pass_that_is_recorded_trains(probe: Probe, out: Recorded, now: Clock) -> None:
+    """Its gradients may be added up, to be used after it."""
+    watched(probe)
+    for number in DataLoader(now):
+        Autograd.set_recording(True)
+        Block()(number)
+        Autograd.set_recording(False)
+
+    assert evaluations(out) == 0
+
+
+def test_a_pass_without_a_block_only_looks_at_data(probe: Probe, out: Recorded, now: Clock) -> None:
+    """As for the mean of its columns."""
+    watched(probe)
+    assert sum(DataLoader(now)) == 3
+
+    assert evaluations(out) == 0

@@ -122,6 +122,11 @@ class Program:
             self.next(key, evaluates=True)
         self.over(key, evaluates=True)
 
+    def ask(self, path: Sequence[int] = (EPOCH,)) -> None:
+        """The model is asked for 10, without gradients."""
+        begin, self.time = self.time, self.time + 10
+        self.loops.evaluated(begin, self.time, Place(tuple(path)))
+
     def finished(self) -> list[str]:
         """What was written when all is over."""
         self.loops.finish(self.time)
@@ -575,3 +580,111 @@ def test_the_loop_that_iterates_the_loader_anew_is_the_trainings_own() -> None:
     assert [line.split()[0] for line in program.log.lines if line.endswith("-")] == [
         "fit1", "fit1", "evaluate2", "fit1", "evaluate3",
     ]  # fmt: skip
+
+
+def test_an_evaluation_without_a_loader_is_no_part_of_the_steps_around_it(program: Program) -> None:
+    """What follows it at once is its next step; the next update ends it."""
+    for _ in range(3):
+        program.update(path=(EPOCH,))
+    program.ask()
+    program.ask()
+    program.update(path=(EPOCH,))
+
+    assert program.finished() == [
+        "fit1 100-",
+        "fit1 epoch 0 100-",
+        "fit1 step 100-105",
+        "fit1 step 105-110",
+        "fit1 step 110-115",
+        "evaluate2 115-",
+        "evaluate2 step 115-125",
+        "evaluate2 step 125-135",
+        "evaluate2 -135",
+        "fit1 step 135-140",
+        "fit1 epoch -140",
+        "fit1 -140",
+    ]
+
+
+def test_an_evaluation_behind_each_step_without_a_loader_is_told_from_the_first_on(program: Program) -> None:
+    """A graph that is trained as a whole."""
+    for _ in range(2):
+        program.update(path=(EPOCH,))
+        program.ask()
+
+    assert program.finished()[2:-2] == [
+        "fit1 step 100-105",
+        "evaluate2 105-",
+        "evaluate2 step 105-115",
+        "evaluate2 -115",
+        "fit1 step 115-120",
+        "evaluate3 120-",
+        "evaluate3 step 120-130",
+        "evaluate3 -130",
+    ]
+
+
+def test_an_evaluation_between_batches_of_a_loader_ends_the_step_before_it(program: Program) -> None:
+    """It does not wait for the next batch to be asked for."""
+    program.open(1)
+    program.next(1)
+    program.update()
+    program.ask((BATCH, EPOCH))
+    program.next(1)
+    program.update()
+    program.over(1)
+
+    assert program.finished()[2:-2] == [
+        "fit1 step 102-117 waited 2",
+        "evaluate2 117-",
+        "evaluate2 step 117-127",
+        "evaluate2 -127",
+        "fit1 step 129-144 waited 2",
+    ]
+
+
+def test_what_may_be_an_evaluation_is_no_part_of_a_step(program: Program) -> None:
+    """It is known to be one later, when the next batch was asked for."""
+    program.open(1)
+    program.next(1)
+    program.update()
+    program.loops.paused_at = program.time
+    program.time += 30
+    program.over(1)
+
+    assert program.log.only("step") == ["fit1 step 102-117 waited 2"]
+
+
+def test_what_a_loader_gave_only_to_be_asked_about_is_an_evaluation_at_its_end(program: Program) -> None:
+    """Where its engine does not tell that gradients are off."""
+    program.train(key=1, batches=2)
+    program.open(2)
+    for _ in range(2):
+        program.next(2)
+        program.ask((BATCH, EPOCH))
+    program.over(2)
+
+    assert program.log.only("step")[2:] == ["evaluate2 step x2 136-178 waited 4"]
+
+
+def test_in_the_innermost_loop_of_a_training_an_answer_is_a_part_of_a_step(program: Program) -> None:
+    """What acts there, or tells of its progress; around it, it is an evaluation behind what was known before."""
+    for _ in range(3):
+        program.update()
+    program.time += 10
+    program.loops.asked(program.time, Place((BATCH, EPOCH)))
+    program.loops.asked(program.time, Place((4, BATCH, EPOCH)))
+    program.loops.asked(program.time, Place((4, EPOCH)))
+
+    assert program.finished()[-5:-2] == ["evaluate2 115-", "evaluate2 step 115-125", "evaluate2 -125"]
+
+
+def test_a_value_that_is_waited_for_behind_an_evaluation_is_a_part_of_it(program: Program) -> None:
+    """The engine had not done what was asked."""
+    for _ in range(3):
+        program.update()
+    program.time += 10
+    program.loops.asked(program.time, Place((4, EPOCH)))
+    program.loops.waited((EPOCH,), 140)
+
+    assert "evaluate2 step 115-140" in program.finished()
