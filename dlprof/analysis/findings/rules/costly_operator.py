@@ -13,6 +13,7 @@ from dlprof.analysis.findings import (
     gathered_gradients,
     grouped_convolutions,
     one_hot_products,
+    pair_differences,
     queries,
     slice_gradients,
     slow_gradients,
@@ -150,6 +151,7 @@ def look(case: Case) -> Iterator[Claim]:
     grouped = list(grouped_convolutions.claims(case))
     yield from grouped or slow_gradients.claims(case)
     yield from contractions.claims(case)
+    yield from pair_differences.claims(case)
     yield from full_derivatives.claims(case)
     multiplied = list(one_hot_products.claims(case))
     yield from multiplied

@@ -13,6 +13,7 @@ from dlprof.analysis.findings import (
     new_pages,
     one_hot_products,
     one_hot_targets,
+    pair_differences,
 )
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Query, Remedy, Sentence, Support
@@ -128,12 +129,15 @@ def _kept(case: Case) -> str | None:
 
 
 def _explained(case: Case, pages: NewPages) -> float:
-    """The share of new pages that another rule has the cause of: one-hot arrays, or such as large as one layer's."""
+    """The share of new pages that another rule has the cause of: one-hot arrays, all pairs, or a layer's arrays."""
     if not pages.waited_ns or case.steps is None or case.tree.unsplit is not None:
         return 0.0
     one_hot = one_hot_products.of_case(case)
     if one_hot is not None:
         return new_pages.share_of_kernels(case, one_hot.kernels)
+    pairs, share = pair_differences.of_case(case)
+    if pairs is not None:
+        return new_pages.share_of_kernels(case, {case.steps: int(share * case.own(case.steps))})
     weights = heavy_weights.largest(case)
     if weights is None:
         kernels = dense_rows.by_conversions(case)

@@ -57,3 +57,10 @@ def test_usual_gradients_few_of_them_and_those_without_a_way_there_are_none(
     kernels = [one for one in convolution(there, back) if one["ms"]]
 
     assert told(tmp_path / "r", *kernels, {**PRODUCT, "ms": rest}) == []
+
+
+def test_gradients_that_are_taken_more_often_are_another_cause(tmp_path: Path) -> None:
+    """Seven losses that go back through one convolution."""
+    there, back = convolution(2, 2)
+
+    assert told(tmp_path / "r", there, *[back] * 7) == []
