@@ -54,7 +54,7 @@ def test_other_lines_are_none(tmp_path: Path) -> None:
 
 def test_where_python_waits_the_lines_of_kernels_tell(tmp_path: Path) -> None:
     """JAX: no kernel has a line here, so nothing is known."""
-    assert told(tmp_path / "r", told=on("jax", asynchronous_dispatch=True)) == []
+    assert told(tmp_path / "r", told=on("jax", asynchronous=True)) == []
 
 
 def test_it_is_a_costly_operator(tmp_path: Path) -> None:
