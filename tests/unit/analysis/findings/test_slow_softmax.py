@@ -1,0 +1,52 @@
+"""Softmax over an axis that is not the last."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dlprof.analysis.findings.case import Case
+from dlprof.analysis.findings.finding import Claim
+from dlprof.analysis.findings.slow_softmax import claims
+from tests.unit import runs
+from tests.unit.analysis.findings.cases import keep_source, on, quiet
+from tests.unit.runs import S
+
+
+def told(path: Path, there: float, back: float, text: str = "a = F.softmax(e, axis=1)\n") -> list[Claim]:
+    """The claims of 6 s of steps of 20 ms, in which softmax takes so many ms of 16 forward, and back."""
+    softmax = {"op": "softmax", "category": "reduction", "layer": "pool", "direction": "forward", "ms": there}
+    gradient = {**softmax, "op": "_backward_softmax", "direction": "backward", "ms": back}
+    rest = {"op": "dot", "category": "matmul", "layer": "fc", "direction": "forward", "ms": 16 - there - back}
+    run = runs.trained(path, on("mxnet"), **quiet(**runs.window([softmax, gradient, rest])))
+    keep_source(run, text)
+    return list(claims(Case(run)))
+
+
+def test_softmax_of_eight_times_the_way_back_is_named_with_its_line(tmp_path: Path) -> None:
+    """8 ms against 1: what is more is at stake."""
+    (claim,) = told(tmp_path / "r", 8, 1)
+
+    assert "Softmax in pool takes 8 times as long forward as back" in claim.sentence.before
+    assert claim.line == ("train.py", 1)
+    assert sum(claim.takes.values()) == pytest.approx(6 * S * 7 / 20, rel=0.02)
+    assert claim.support is not None
+    assert claim.support.agree == 1
+
+
+def test_where_no_line_says_so_it_is_less_sure(tmp_path: Path) -> None:
+    """The axis is a name."""
+    (claim,) = told(tmp_path / "r", 8, 1, "a = F.softmax(e, axis=axis)\n")
+
+    assert claim.line == ("train.py", 1)
+    assert claim.support is not None
+    assert claim.support.agree < 1
+
+
+@pytest.mark.parametrize(("there", "back"), [(4, 4), (6, 2), (1, 0.1), (8, 0)])
+def test_a_usual_softmax_a_short_one_and_one_without_a_way_back_are_none(
+    tmp_path: Path, there: float, back: float
+) -> None:
+    """As long, three times as long, a sixteenth of the kernels, and of a model that is only asked."""
+    assert told(tmp_path / "r", there, back) == []
