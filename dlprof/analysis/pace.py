@@ -93,6 +93,8 @@ def of_calls(run: Mapping[str, pa.Table], loop: Loop, spans: pa.Table) -> Pace |
 def of_window(run: Mapping[str, pa.Table], loop: Loop) -> Pace | None:
     """Of the kernel windows of a loop, before and after which the device was idle; None: it had none.
 
+    Steps that compiled, which their call waits for, are taken out.
+
     Args:
         run: The tables of `TABLES`.
         loop: The loop.
@@ -101,10 +103,13 @@ def of_window(run: Mapping[str, pa.Table], loop: Loop) -> Pace | None:
     if not windows:
         return None
     steps = steps_of(run["steps"], loop)
-    samples = steps.filter(pa.array(in_windows(steps, run["kernel_windows"])))["samples"]
+    steps = steps.filter(pa.array(in_windows(steps, run["kernel_windows"])))
+    compiled = steps.filter(steps["compiled"])
+    samples = steps.filter(pc.invert(steps["compiled"]))["samples"]
     known = len(samples) and not samples.null_count
-    time, count = sum(row["dur_ns"] for row in windows), sum(row["steps"] for row in windows)
-    return Pace(time, count, total(samples) if known else None)
+    time = sum(row["dur_ns"] for row in windows) - total(compiled["dur_ns"]) - total(compiled["input_ns"])
+    count = sum(row["steps"] for row in windows) - total(compiled["count"])
+    return Pace(time, count, total(samples) if known else None) if time > 0 and count > 0 else None
 
 
 def is_told(run: Mapping[str, pa.Table]) -> bool:

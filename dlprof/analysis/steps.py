@@ -94,10 +94,12 @@ def _own_calls(run: Run) -> set[int]:
 
 def _waited_for(run: Run, sums: LoopSums, summary: StepSummary) -> StepSummary:
     """The figures of a loop whose steps end before they are done."""
-    is_read = sums.waits >= _READ_SHARE * sums.rows
+    is_read = sums.waits >= _READ_SHARE * sums.rows or _reads_each(run, summary)
     tables = pace.tables_of(run)
     found = _pace(run, tables, summary.loop)
     how = StepTime.EPOCHS
+    if found is None and is_read and summary.median_ns is not None and run.manifest.keras is None:
+        return summary  # a loop of the script's own: from one value that was read to the next
     if found is None:
         found, how = pace.of_window(tables, summary.loop), StepTime.WINDOW
     if found is None:
@@ -105,6 +107,14 @@ def _waited_for(run: Run, sums: LoopSums, summary: StepSummary) -> StepSummary:
         return summary if is_read else lost
     p95_ns = summary.p95_ns if is_read else None
     return replace(summary, median_ns=found.step_ns, p95_ns=p95_ns, samples_per_s=found.samples_per_s, how=how)
+
+
+def _reads_each(run: Run, summary: StepSummary) -> bool:
+    """Whether a line of a loop of the script's own reads a value of nearly every step: each is done then."""
+    if run.manifest.keras is not None or summary.loop is not Loop.TRAIN:
+        return False
+    calls = max((row["calls"] for row in run.rows("syncs")), default=0)
+    return calls >= _READ_SHARE * summary.count
 
 
 def _of_trace(run: Run, steps: pa.Table, summary: StepSummary) -> StepSummary:

@@ -142,4 +142,6 @@ def _largest(diagnosis: Diagnosis | None, findings: Sequence[Finding]) -> str:
     first = findings[0]
     about = "about " if first.basis == Basis.ESTIMATED else ""
     perhaps = "perhaps " if first.is_question else ""
-    return f"; {perhaps}the largest single loss is {_went_to(first) or first.heading}, {about}{100 * first.share:.0f} %"
+    # Findings are ranked by what they cost and how sure they are: the first need not cost most.
+    which = "largest single" if first.at_stake_ns >= max(one.at_stake_ns for one in findings) else "surest"
+    return f"; {perhaps}the {which} loss is {_went_to(first) or first.heading}, {about}{100 * first.share:.0f} %"

@@ -145,3 +145,21 @@ def test_steps_of_a_window_took_its_time() -> None:
     rows = dispatched(4, at_ms=50)
 
     assert pace.of_window(tables(steps=rows, kernel_windows=windows), Loop.TRAIN) == Pace(20 * MS, 2, 20)
+
+
+def test_steps_that_compiled_are_no_pace_of_a_window() -> None:
+    """Of ten steps in 200 ms two compiled for 60 ms each, which their calls waited for."""
+    rows = dispatched(10, at_ms=100)
+    for row in rows[:2]:
+        row |= {"dur_ns": 60 * MS, "compiled": True}
+    windows = [{"window": 0, "loop": "train", "start_ns": 100 * MS, "dur_ns": 200 * MS, "steps": 10}]
+
+    assert pace.of_window(tables(steps=rows, kernel_windows=windows), Loop.TRAIN) == Pace(80 * MS, 8, 80)
+
+
+def test_a_window_in_which_all_steps_compiled_tells_no_pace() -> None:
+    """Nothing is left."""
+    rows = dispatched(2, at_ms=100, compiled=True)
+    windows = [{"window": 0, "loop": "train", "start_ns": 100 * MS, "dur_ns": 200 * MS, "steps": 2}]
+
+    assert pace.of_window(tables(steps=rows, kernel_windows=windows), Loop.TRAIN) is None

@@ -89,6 +89,26 @@ def test_a_window_tells_what_its_steps_took(tmp_path: Path) -> None:
     assert (found.median_ns, found.how, found.unknown) == (20 * MS, "window", None)
 
 
+def test_steps_whose_value_a_line_reads_are_measured(tmp_path: Path) -> None:
+    """`float(loss)` in each step of a loop of the script's own: the window, in which most compiled, told 16 times it."""
+    windows = [{"window": 0, "loop": "train", "start_ns": 1000 * MS, "dur_ns": 200 * MS, "steps": 10}]
+    syncs = [{"what": "float()", "file": "train.py", "line": 4, "calls": 12}]
+    rows = [step(n, 9) for n in range(12)]
+    (found,) = steps.of_run(run_of(tmp_path, rows, on_jax(keras=None), kernel_windows=windows, syncs=syncs))
+
+    assert (found.median_ns, found.how) == (10 * MS, "measured")
+
+
+def test_values_that_are_read_now_and_then_measure_no_step(tmp_path: Path) -> None:
+    """Each tenth loss is printed."""
+    windows = [{"window": 0, "loop": "train", "start_ns": 1000 * MS, "dur_ns": 200 * MS, "steps": 10}]
+    syncs = [{"what": "float()", "file": "train.py", "line": 4, "calls": 1}]
+    rows = [step(n, 1, start_ns=1000 * MS + n * MS) for n in range(12)]
+    (found,) = steps.of_run(run_of(tmp_path, rows, on_jax(keras=None), kernel_windows=windows, syncs=syncs))
+
+    assert (found.median_ns, found.how) == (20 * MS, "window")
+
+
 def test_marks_of_a_script_that_reads_nothing_tell_no_time_of_a_step(tmp_path: Path) -> None:
     """Its epochs may be those of dispatch."""
     epochs = [{"loop_id": 1, "epoch": 0, "start_ns": 900 * MS, "dur_ns": 300 * MS, "steps": 10}]

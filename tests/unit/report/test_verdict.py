@@ -65,6 +65,13 @@ def test_where_no_cause_explains_much_the_phases_are_the_answer() -> None:
     )
 
 
+def test_the_first_cause_is_not_called_the_largest_where_another_one_is() -> None:
+    """They are ranked by what they cost and how sure they are."""
+    first, second = diagnosis(0.05).findings[0], diagnosis(0.08).findings[0]
+
+    assert of(Diagnosis((first, second), (), 10 * S)).endswith("; the surest loss is callbacks, 5 %.")
+
+
 def test_what_dlprof_itself_costs_is_no_answer() -> None:
     """It is among the findings; the script's own largest cause is told."""
     own = Finding("profiler-overhead", "", 5 * S, 0.5, None, Basis.MEASURED, None, None, (), "Trace a longer run.")

@@ -325,8 +325,8 @@ def _behind(slowest: _Slowest | None) -> str | None:
     if slowest.kept is None:
         return None
     return (
-        f".cache() behind {which}{at}, not in front of it (line {slowest.kept.line}), where that makes the same in "
-        "each epoch, and it fits into memory"
+        f".cache() behind {which}{at}, not in front of it (line {slowest.kept.line}), and .shuffle(...) behind the "
+        "cache; only where it makes the same of an element in each epoch, and all of that fits into memory"
     )
 
 
