@@ -6,6 +6,7 @@ and 11.2 forward over the one before it (two cores; the arrays are the same).
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 
@@ -21,6 +22,8 @@ _FAR = 4.0
 """Times as long forward as back; from 0.4 to 1 are usual."""
 _SHARE = 0.15
 """Share of the kernels' time."""
+_NAMED = re.compile(r"^(?!.*(output|cross|loss|activation)).*softmax", re.IGNORECASE)
+"""Not together with a loss: its way back is a difference, whatever the way there takes."""
 _OTHER_AXIS = r"softmax\([^#\n]*\b(axis|dim)\s*=\s*(?!-1\b)-?\d"
 _WRITTEN = r"softmax\("
 
@@ -30,7 +33,7 @@ def claims(case: Case) -> Iterator[Claim]:
     found = case.kernels.by_layer
     times: dict[str | None, list[int]] = defaultdict(lambda: [0, 0])
     for row in found.rows:
-        if row.op and "softmax" in row.op.lower() and row.direction in (Direction.FORWARD, Direction.BACKWARD):
+        if _NAMED.match(row.op or "") and row.direction in (Direction.FORWARD, Direction.BACKWARD):
             times[row.layer][row.direction == Direction.BACKWARD] += row.total_ns
     slow = {layer: ns for layer, ns in times.items() if 0 < _FAR * ns[1] <= ns[0]}
     there, back = (sum(ns[way] for ns in slow.values()) for way in (0, 1))

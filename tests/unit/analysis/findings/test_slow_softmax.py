@@ -14,10 +14,12 @@ from tests.unit.analysis.findings.cases import keep_source, on, quiet
 from tests.unit.runs import S
 
 
-def told(path: Path, there: float, back: float, text: str = "a = F.softmax(e, axis=1)\n") -> list[Claim]:
+def told(
+    path: Path, there: float, back: float, text: str = "a = F.softmax(e, axis=1)\n", op: str = "softmax"
+) -> list[Claim]:
     """The claims of 6 s of steps of 20 ms, in which softmax takes so many ms of 16 forward, and back."""
-    softmax = {"op": "softmax", "category": "reduction", "layer": "pool", "direction": "forward", "ms": there}
-    gradient = {**softmax, "op": "_backward_softmax", "direction": "backward", "ms": back}
+    softmax = {"op": op, "category": "reduction", "layer": "pool", "direction": "forward", "ms": there}
+    gradient = {**softmax, "op": f"_backward_{op}", "direction": "backward", "ms": back}
     rest = {"op": "dot", "category": "matmul", "layer": "fc", "direction": "forward", "ms": 16 - there - back}
     run = runs.trained(path, on("mxnet"), **quiet(**runs.window([softmax, gradient, rest])))
     keep_source(run, text)
@@ -50,3 +52,8 @@ def test_a_usual_softmax_a_short_one_and_one_without_a_way_back_are_none(
 ) -> None:
     """As long, three times as long, a sixteenth of the kernels, and of a model that is only asked."""
     assert told(tmp_path / "r", there, back) == []
+
+
+def test_softmax_in_one_with_a_loss_is_none(tmp_path: Path) -> None:
+    """What goes back is a difference: fast, whatever the way there takes."""
+    assert told(tmp_path / "r", 8, 1, op="SoftmaxOutput") == []
