@@ -9,9 +9,11 @@ import pyarrow as pa
 
 from dlprof.analysis.columns import Integers, Truths, integers
 from dlprof.schema import tree_paths
-from dlprof.schema.tree_paths import TreePath
+from dlprof.schema.tree_paths import Tree, TreePath
 from dlprof.schema.vocabulary import Phase, known_phase
 
+_CALLED = (Tree.FIT_VALIDATION, Tree.EVALUATE, Tree.PREDICT, Tree.SAVE, Tree.TEARDOWN)
+"""Phases that begin and end with a call: what was sampled before one, or in it, stands no longer on the other side."""
 _FAR = 1 << 62
 """No time lies beyond it (ns); what a damaged table tells may."""
 
@@ -30,6 +32,7 @@ class PhaseLookup:
         self.phases: list[str] = texts.dictionary.to_pylist()
         """Names of phases; `shares` has their places."""
         self._phase = np.asarray(texts.indices.to_numpy(zero_copy_only=False), np.int64)
+        self._calls = np.array([_call_of(tree_paths.root_of(known_phase(name))) for name in self.phases], np.int64)
 
     @property
     def is_empty(self) -> bool:
@@ -62,6 +65,16 @@ class PhaseLookup:
         some = dur > 0
         return of[some], self._phase[place[some]], dur[some]
 
+    def seen_in(self, of: Integers, phase: Integers) -> Integers:
+        """The phases of what `shares` gave of sampled stacks of the main thread.
+
+        A stack stands until the next sample, which may be a second away: where the thread has begun or ended a call
+        meanwhile that is a phase of its own, what follows is of the phase in which it was seen.
+        """
+        _, first, row = np.unique(of, return_index=True, return_inverse=True)
+        seen = phase[first][row.reshape(-1)] if len(of) else phase
+        return np.where(self._calls[phase] == self._calls[seen], phase, seen)
+
     def cut(self, begin: int, end: int) -> list[tuple[str, int]]:
         """The parts of [begin, end) that lie in each stretch of a phase, in order of time, with their length (ns)."""
         edges = (np.array([min(max(edge, -_FAR), _FAR)], np.int64) for edge in (begin, end))
@@ -77,3 +90,8 @@ class PhaseLookup:
             place = tree_paths.root_of(known_phase(self.phases[phase]))
             times[place] = times.get(place, 0) + int(dur[phases == phase].sum())
         return times
+
+
+def _call_of(place: TreePath) -> int:
+    """Which of the phases that begin and end with a call a place belongs to; -1: none."""
+    return next((number for number, called in enumerate(_CALLED) if called.holds(place)), -1)

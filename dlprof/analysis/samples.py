@@ -87,6 +87,7 @@ def _times(stacks: pa.Table, lookup: PhaseLookup) -> dict[tuple[int, bool, int],
     start, stack = integers(stacks["start_ns"]), integers(stacks["stack_id"])
     main = truths(pc.equal(stacks["thread"].cast(pa.string()), MAIN_THREAD))
     of, phase, dur = lookup.shares(start, start + integers(stacks["dur_ns"]))
+    phase = np.where(main[of], lookup.seen_in(of, phase), phase)
     found = grouped.sums((phase, main[of].astype(np.int64), stack[of]), dur)
     return {(phase, bool(main), stack): ns for (phase, main, stack), ns in found}
 

@@ -107,6 +107,7 @@ def _in_phases(piece: pa.Table, lookup: PhaseLookup, thread: str) -> Iterator[tu
     own = piece.filter(pc.equal(piece["thread"].cast(pa.string()), thread))
     stack, start, dur = (integers(own[name]) for name in ("stack_id", "start_ns", "dur_ns"))
     of, phase, inside = lookup.shares(start, start + dur)
+    phase = lookup.seen_in(of, phase)
     for (place, number), ns in grouped.sums((phase, stack[of]), inside):
         yield lookup.phases[place], number, ns
 

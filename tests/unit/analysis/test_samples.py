@@ -57,6 +57,21 @@ def test_a_stack_is_cut_where_the_phase_changes() -> None:
     assert [(one.phase, one.dur_ns, one.main) for one in found] == [("import", 50, True), ("fit/steps", 50, True)]
 
 
+@pytest.mark.parametrize("later", ["evaluate", "fit.validation", "predict", "save", "teardown"])
+def test_a_stack_does_not_stand_in_a_call_that_begins_after_it_was_seen(later: str) -> None:
+    """False before: a backward pass that was sampled once a second was the hottest stack of an evaluation."""
+    found = of(sampled(("main", USER), later=later))
+
+    assert [(one.phase, one.dur_ns) for one in found] == [("import", 100)]
+
+
+def test_another_thread_goes_on_beside_a_call() -> None:
+    """A worker of a loader, while the main thread evaluates."""
+    found = of(sampled(("main", USER), thread="worker", later="evaluate"))
+
+    assert [(one.phase, one.dur_ns) for one in found] == [("import", 50), ("evaluate", 50)]
+
+
 @pytest.mark.parametrize(
     ("file", "phase"),
     [
