@@ -47,7 +47,7 @@ def look(case: Case) -> Iterator[Claim]:
         ),
         case.takes(*WORK, share=min(0.95, most, _LOST * seen.waiting * in_step)),
         [queries.scheduled(), _USE],
-        _APART if is_rank else f"{_STOP} {_leave(left)}" if left else _STOP,
+        _APART if is_rank else _leave(left) if left else _STOP,
         remedy=Remedy(f"{left} thread{'s' * (left > 1)}", thread_variables(left), {"threads": left}) if left else None,
         basis=Basis.ESTIMATED,
         support=Support(Ground.STATED),
@@ -62,10 +62,10 @@ def _left(case: Case, others_pct: float) -> int | None:
 
 
 def _leave(left: int) -> str:
-    """What to do where the others are to stay."""
+    """What to do where fewer threads lose less; first what needs nobody else."""
     return (
-        f"Where they are to stay, use no more threads than they leave cores (OMP_NUM_THREADS={left}): each operation "
-        "waits for its thread that has none."
+        f"Use no more threads than the others leave cores (OMP_NUM_THREADS={left}), for each operation waits for its "
+        "thread that has none; or stop the other programs, and measure again."
     )
 
 

@@ -44,7 +44,7 @@ def test_threads_in_step_are_to_be_no_more_than_others_leave_cores(tmp_path: Pat
     """One and a half of two cores are taken; it is tried with one thread."""
     finding = pick(planted().diagnosis(tmp_path), "cpu-contention")
 
-    assert "use no more threads than they leave cores (OMP_NUM_THREADS=1)" in finding.next_step
+    assert finding.next_step.startswith("Use no more threads than the others leave cores (OMP_NUM_THREADS=1)")
     assert finding.remedy is not None
     assert finding.remedy.overrides == {"threads": 1}
 
