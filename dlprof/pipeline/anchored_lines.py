@@ -20,24 +20,28 @@ _Line = tuple[str, int]
 def add(run: Workspace) -> None:
     """Replace scaled hits of lines that run once in each step of an inferred training loop by its number of steps.
 
-    They are exact where the run came to its end, and their time is from samples.
+    They are exact where the run came to its end, and their time is from samples. The line at which such a loop begins
+    runs as often, and once more each time the loop ends: it stays a number that was scaled.
     """
     table = run.tables.get("lines")
     if table is None or LineSource.SCALED not in table["how"].to_pylist():
         return
     if run.manifest.backend.source == RunSource.ATTACHED:
         return  # nobody saw the turns before
-    known = dict(_known(run))
+    steps = _steps(run)
+    known = dict(_known(run, steps))
     if known:
-        rows = [_anchored(row, known, is_whole=_is_whole(run)) for row in table.to_pylist()]
+        heads = {line: steps[line] for line in steps if any(each[0] == line[0] for each in known)}
+        is_whole = _is_whole(run)
+        rows = [_anchored(_anchored(row, known, is_whole), heads, False) for row in table.to_pylist()]
         run.tables.put({"lines": pa.Table.from_pylist(rows, schema=TABLES["lines"])})
 
 
-def _anchored(row: dict[str, Any], known: Mapping[_Line, int], *, is_whole: bool) -> dict[str, Any]:
+def _anchored(row: dict[str, Any], known: Mapping[_Line, int], may_be_exact: bool) -> dict[str, Any]:
     steps = known.get((row["file"], row["line"]))
     if steps is None or row["how"] != LineSource.SCALED:
         return row
-    is_exact = is_whole and row["samples"] is not None  # without samples its time is scaled, too
+    is_exact = may_be_exact and row["samples"] is not None  # without samples its time is scaled, too
     return {**row, "hits": steps, "how": LineSource.EXACT if is_exact else LineSource.SCALED}
 
 
@@ -47,10 +51,10 @@ def _is_whole(run: Workspace) -> bool:
     return ended and run.stream.complete and "phases" not in run.cuts
 
 
-def _known(run: Workspace) -> Iterator[tuple[_Line, int]]:
-    for (file, line), steps in _steps(run).items():
+def _known(run: Workspace, steps: Mapping[_Line, int]) -> Iterator[tuple[_Line, int]]:
+    for (file, line), count in steps.items():
         for each in source_turns.of_each_update(run.source(file), line):
-            yield (file, each), steps
+            yield (file, each), count
 
 
 def _steps(run: Workspace) -> Mapping[_Line, int]:

@@ -71,11 +71,26 @@ def test_a_line_that_runs_once_in_each_step_has_the_steps_as_hits(run: Workspace
 
 
 def test_other_lines_keep_their_hits(run: Workspace) -> None:
-    """The loop's own line, one below a condition, and one that was counted."""
-    told = [counted(1, 900), counted(5, 40), counted(3, 7, "exact", None)]
+    """One below a condition, and one that was counted."""
+    told = [counted(5, 40), counted(3, 7, "exact", None)]
     run.tables.put({"lines": table("lines", [counted(2, 900), *told])})
 
-    assert hits(run)[1:] == [(1, 900, "scaled"), (5, 40, "scaled"), (3, 7, "exact")]
+    assert hits(run)[1:] == [(5, 40, "scaled"), (3, 7, "exact")]
+
+
+def test_the_line_at_which_the_loop_begins_runs_about_as_often(run: Workspace) -> None:
+    """And once more at each end: it is no exact number. It was scaled to three times as many."""
+    run.tables.put({"lines": table("lines", [counted(2, 900), counted(1, 11000)])})
+
+    assert hits(run)[1:] == [(1, 3760, "scaled")]
+
+
+def test_a_loop_of_which_no_line_is_known_keeps_that_of_its_beginning(run: Workspace, tmp_path: Path) -> None:
+    """Its update hangs on a condition."""
+    (tmp_path / "train.py").write_text("for x in data:\n    if x:\n        optimizer.step()\n")
+    run.tables.put({"lines": table("lines", [counted(1, 900)])})
+
+    assert hits(run) == [(1, 900, "scaled")]
 
 
 def test_a_line_that_no_window_met_has_hits_too(run: Workspace) -> None:
