@@ -10,11 +10,12 @@ from dlprof.engines.base import EngineSpec
 COMPILING = "compiling"
 FOR_A_PROCESS = "waiting for a process"
 STARTS_PROCESSES = "<python>/subprocess.py"
-_THREADS = ("<python>/threading.py", "<python>/queue.py", "<python>/concurrent/")
+THREADS = ("<python>/threading.py", "<python>/queue.py", "<python>/concurrent/")
+"""Beginnings of the names of Python's own files that wait for another thread."""
 _BY_FILES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("importing", ("<frozen importlib", "<python>/importlib/")),
     (FOR_A_PROCESS, (STARTS_PROCESSES, "<python>/multiprocessing/")),
-    ("waiting for a thread", _THREADS),
+    ("waiting for a thread", THREADS),
     ("on the network", ("<python>/socket.py", "<python>/ssl.py", "<python>/http/", "<python>/urllib/", "urllib3/")),
     (
         "running a graph",
@@ -61,7 +62,7 @@ def of_stack(frames: Sequence[Frame], users: Collection[str], engine: EngineSpec
 
 def waits_for_thread(frames: Sequence[Frame]) -> bool:
     """Whether a thread stands in Python's own code that waits for another: for an item, or for room for one."""
-    return frames[0].file.startswith(_THREADS)
+    return frames[0].file.startswith(THREADS)
 
 
 def goes_back(frames: Sequence[Frame], engine: EngineSpec) -> bool:

@@ -4,27 +4,43 @@ from __future__ import annotations
 
 import re
 
+from dlprof.analysis.findings.doing import THREADS
 from dlprof.analysis.findings.finding import Query
-from dlprof.schema.vocabulary import Phase, SpanKind
+from dlprof.schema.vocabulary import MAIN_THREAD, Phase, SpanKind
 
 LAYERS = Query("what layers are given, and their weights", "SELECT layer, class, inputs, output, weights FROM layers")
 
 
-def python_stood(*phases: Phase, where: str = "") -> Query:
-    """Functions and lines in which Python stood in some phases, by the samples; those of Keras are left out.
+_AT_REST = "|".join((*THREADS, "<python>/(socket|selectors|multiprocessing/connection).py"))
+"""Python's own files in which a thread stands that only waits to be given something to do, for a regular expression."""
+
+
+def python_stood(*phases: Phase, where: str = "", frames: str = "") -> Query:
+    """Where Python stood in some phases, by the samples: each stack once, at its innermost function that says most.
+
+    That is one of the script or a library, and one of Python itself where a stack has no other; those of Keras are left
+    out. So are threads beside the main one, and workers, that only wait to be given something to do.
 
     Args:
         phases: Leaf phases.
-        where: More conditions, over stacks `s`, frames `f` and intervals `p`.
+        where: More conditions, over stacks `s`, workers `w` and intervals `p`.
+        frames: Which frames count, over their function, file and line.
     """
     query = (
-        "SELECT f.function, f.file, f.line, s.thread, sum(s.dur_ns) AS stood_ns FROM stacks s "
-        "JOIN frames f USING (stack_id) "
-        "JOIN phase_intervals p ON s.start_ns >= p.start_ns AND s.start_ns < p.start_ns + p.dur_ns "
-        f"WHERE p.phase IN ({_texts(phases)}) AND f.file NOT LIKE 'keras/%'{f' AND {where}' if where else ''} "
+        "WITH f AS (SELECT *, arg_max(file, depth) OVER (PARTITION BY stack_id) AS innermost FROM frames "
+        f"WHERE file NOT LIKE 'keras/%'{f' AND {frames}' if frames else ''} "
+        "QUALIFY row_number() OVER (PARTITION BY stack_id ORDER BY starts_with(file, '<'), depth DESC) = 1) "
+        "SELECT f.function, f.file, f.line, concat_ws(', ', w.name, s.thread) AS thread, "
+        "sum(least(s.start_ns + s.dur_ns, p.start_ns + p.dur_ns) - greatest(s.start_ns, p.start_ns)) AS stood_ns "
+        "FROM stacks s JOIN f USING (stack_id) "
+        "JOIN phase_intervals p ON s.start_ns < p.start_ns + p.dur_ns AND p.start_ns < s.start_ns + s.dur_ns "
+        "LEFT JOIN (SELECT pid, any_value(name) AS name FROM processes WHERE role = 'worker' GROUP BY pid) w "
+        "ON w.pid = s.pid "
+        f"WHERE p.phase IN ({_texts(phases)}){f' AND {where}' if where else ''} "
+        f"AND ((s.thread = '{MAIN_THREAD}' AND w.pid IS NULL) OR NOT regexp_matches(f.innermost, '^({_AT_REST})')) "
         "GROUP BY ALL ORDER BY stood_ns DESC LIMIT 8"
     )
-    return Query("where Python stood, with what it called", query)
+    return Query("where Python stood, in the main thread and where others worked", query)
 
 
 def training_told(*paths: str) -> Query:

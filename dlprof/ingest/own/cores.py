@@ -200,7 +200,9 @@ class _Reader:
     def _machine(self, before: list[Any], after: list[Any], slow: list[Any]) -> dict[str, Any]:
         """The machine as a whole between two slow samples (about a second), where ticks are not too coarse."""
         interval = after[1] - before[1]
-        scale = 100 * 1e9 / self._ticks / interval
+        # The kernel may count ticks of the time before, above all in a short first interval: no core is busy for longer
+        # than all its ticks.
+        scale = 100 / max(self._ticks * interval / 1e9, _ticks_of_a_core(before[2], after[2]))
         busy = scale * (_busy(after[2]) - _busy(before[2]))
         own = scale * (after[3] - before[3])
         tree = scale * _tree_ticks(before[4], after[4])
@@ -281,6 +283,11 @@ def _shares(delta: list[int]) -> dict[str, float | None]:
 
 def _busy(cores: list[list[int]]) -> int:
     return sum(user + system for user, system, _iowait, _steal, _idle in cores)
+
+
+def _ticks_of_a_core(before: list[list[int]], after: list[list[int]]) -> float:
+    """Ticks of a core between two samples, busy and idle, on average."""
+    return (sum(map(sum, after)) - sum(map(sum, before))) / max(1, len(after))
 
 
 def _tree_ticks(before: list[list[int]], after: list[list[int]]) -> int:

@@ -23,7 +23,10 @@ _OTHERS_PCT = 25.0
 """Below a quarter of a core others do not matter."""
 _LOST = 0.85
 """Of the time that threads wait for a core, by the exam."""
-_USE = Query("use of the machine", "SELECT time_ns, cpu_pct, others_cpu_pct FROM machine ORDER BY time_ns")
+_USE = Query(
+    "use of the machine, all cores together, in % of one core",
+    "SELECT time_ns, cpu_pct, others_cpu_pct FROM machine ORDER BY time_ns",
+)
 _WAITING = 0.04
 """Nor where threads hardly ever waited for a core."""
 

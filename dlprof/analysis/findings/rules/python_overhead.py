@@ -97,7 +97,7 @@ def _in_steps(case: Case, work: int) -> Iterator[Claim]:
     yield Claim(
         Sentence("Python code of the script runs inside the steps, where graphs and kernels should:"),
         _taken_from_steps(case, share * case.own(Tree.FIT_STEPS)),
-        [queries.python_stood(Phase.FIT_STEPS, where="f.file IN (SELECT file FROM lines)"), *by_layer],
+        [queries.python_stood(Phase.FIT_STEPS, frames="file IN (SELECT file FROM lines)"), *by_layer],
         _WITH_KERAS if loops.is_any_of_keras(case.run) else _WITH_ENGINE,
         case.code.hottest_line([Tree.FIT_STEPS], lambda sample: _is_python(case, sample), main=None)
         or case.code.line_with("py_function(", "numpy_function(", "pure_callback(", "CustomOp"),

@@ -75,6 +75,20 @@ def test_the_machine_is_split_into_the_tree_others_and_dlprof(tmp_path: Path) ->
     assert (row["memory_available_bytes"], row["temperature_c"]) == (4_000, 61.5)
 
 
+def test_cores_are_busy_for_no_longer_than_their_ticks(tmp_path: Path) -> None:
+    """25 ticks of two cores in a tenth of a second, where there is room for 20: some are of the time before."""
+    begin, end = (
+        ["c", 1_000, [[0, 0, 0, 0, 0]] * 2, 0, []],
+        ["c", 100_001_000, [[13, 0, 0, 0, 0], [12, 0, 0, 0, 0]], 5, []],
+    )
+    counted: list[list[object]] = [["m", at, 5_000, 0, None, None, []] for at in (1_000, 100_001_000)]
+    path = write(tmp_path / "cores.jsonl", HEADER, counted[0], begin, counted[1], end)
+
+    row = cores.read(path, PROCESS)[0]["machine"].to_pylist()[0]
+
+    assert (row["cpu_pct"], row["dlprof_cpu_pct"], row["others_cpu_pct"]) == (200.0, 40.0, 160.0)
+
+
 def test_a_process_has_its_cpu_memory_and_counters(tmp_path: Path) -> None:
     """30 ticks in half a second are 60 percent of a core; counters come once a second, else null."""
     rows = cores.read(core_file(tmp_path), PROCESS)[0]["process_samples"].to_pylist()
