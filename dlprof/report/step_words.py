@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from dlprof.analysis.loops import FoundBy, LoopSummary
 from dlprof.analysis.steps import StepSummary
+from dlprof.report.model import Report
 from dlprof.schema.vocabulary import Loop, StepTime
 from dlprof.units import duration, safe
 
@@ -17,6 +18,21 @@ _HOW: Mapping[StepTime, str] = MappingProxyType(
         StepTime.WINDOW: "under the tracer",
     }
 )
+_FETCHED_BY: Mapping[Loop, tuple[str, ...]] = MappingProxyType(
+    {Loop.TRAIN: ("fit",), Loop.TEST: ("fit", "evaluate"), Loop.PREDICT: ("predict",)}
+)
+"""Calls of Keras that fetch the batches of a loop's steps; a validation is part of `fit`."""
+
+
+def fetches_in_call(report: Report, loop: Loop) -> bool:
+    """Whether steps of a loop fetch their batches in their call, where no wait is seen.
+
+    On some backends those of Keras' loops do. A loop of the script's own asks for its batches itself.
+    """
+    if report.steps is None or not report.steps.input_inside_step:
+        return False
+    names = _FETCHED_BY.get(loop, ())
+    return not report.loops or any(one.how is FoundBy.KERAS and one.name in names for one in report.loops)
 
 
 def how(loop: StepSummary) -> str:

@@ -132,6 +132,7 @@ def _templates() -> jinja2.Environment:
         how_known=step_words.how,
         step_kind=step_words.kind,
         loop_place=step_words.place,
+        fetches_in_call=step_words.fetches_in_call,
         size=size,
         signed_size=pair_words.signed,
         bytes_of=pair_words.bytes_of,

@@ -58,10 +58,11 @@ def steps(page: Page, report: Report) -> None:
     page.title("Steps", "median, p95 and throughput over steps in which nothing was compiled")
     names = ("loop", "count", "first", "median", "p95", "call", "input", "samples/s", "compiled")
     table = page.table(*[(name, "left" if name == "loop" else "right") for name in names])
+    in_call = {loop.loop for loop in report.step_summaries if step_words.fetches_in_call(report, loop.loop)}
     for loop in report.step_summaries:
-        table.add_row(*_loop_row(loop, input_inside_step=main.input_inside_step))
+        table.add_row(*_loop_row(loop, input_in_call=loop.loop in in_call))
     page.show(table)
-    if main.input_inside_step:
+    if in_call:
         page.say("input: this backend fetches the batch inside the step function; that wait is not measured", "dim", 2)
     for loop in report.step_summaries:
         if loop.how is not StepTime.MEASURED:
@@ -92,9 +93,9 @@ def why_no_steps(report: Report) -> str:
     return "no training was seen (a loop of your own: dlprof help own-loops)"
 
 
-def _loop_row(loop: StepSummary, *, input_inside_step: bool) -> list[str]:
+def _loop_row(loop: StepSummary, *, input_in_call: bool) -> list[str]:
     times = [duration(ns) for ns in (loop.first_ns, loop.median_ns, loop.p95_ns, loop.call_median_ns)]
-    waited = "in call" if input_inside_step else duration(loop.input_median_ns)
+    waited = "in call" if input_in_call else duration(loop.input_median_ns)
     rate = f"{loop.samples_per_s:,.0f}" if loop.samples_per_s else "-"
     return [loop.loop, f"{loop.count}", *times, waited, rate, f"{loop.compiled}"]
 

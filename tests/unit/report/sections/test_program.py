@@ -8,6 +8,7 @@ import pytest
 
 from dlprof.analysis.graph_breaks import GraphBreak
 from dlprof.analysis.graph_compilations import GraphCompilation
+from dlprof.analysis.loops import FoundBy, LoopSummary
 from dlprof.analysis.recompilations import Recompilation
 from dlprof.analysis.steps import StepSummary
 from dlprof.report.model import EpochTime, MainLoop, PartTime, PhaseTime, StepParts
@@ -69,6 +70,28 @@ def test_a_wait_inside_the_call_is_said_to_be_there() -> None:
 
     assert rows(lines[2:3])[0][6] == "in call"
     assert lines[3].endswith("that wait is not measured")
+
+
+@pytest.mark.parametrize(
+    ("how", "name", "shown"),
+    [
+        (FoundBy.KERAS, "fit", "in call"),
+        (FoundBy.KERAS, "train_on_batch", "2.00 ms"),
+        (FoundBy.KERAS, "predict", "2.00 ms"),
+        (FoundBy.INFERRED, "fit", "2.00 ms"),
+        (FoundBy.MARKS, "fit", "2.00 ms"),
+    ],
+)
+def test_a_wait_that_the_script_itself_makes_is_told(how: FoundBy, name: str, shown: str) -> None:
+    """Only Keras' own loops of that backend leave the fetching of batches to their call."""
+    places = (LoopSummary(name, how, "train.py", 7, 2, 250, 1),)
+
+    lines = printed(
+        program.steps, report(steps=replace(MAIN, input_inside_step=True), step_summaries=(LOOP,), loops=places)
+    )
+
+    assert rows(lines[2:3])[0][6:8] == [shown, "6,400"]
+    assert any("that wait is not measured" in line for line in lines) == (shown == "in call")
 
 
 def test_a_call_that_only_dispatches_is_said_to_do_so() -> None:
