@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
+from dlprof.analysis.steps import StepSummary
 from dlprof.analysis.utilisation import GpuUse
 from dlprof.report import step_words
 from dlprof.report.model import MeasuredGpus, PhaseTime, Report
@@ -15,6 +16,8 @@ from dlprof.units import duration, percent, safe, size
 _LEAST_SHARE = 0.01
 _KERNELS = 3
 _LINES = 3
+_PART_NAMES = {Phase.FIT_WAIT.value: "wait for results"}
+"""Parts whose name alone would be misread: nothing waits for data there."""
 _TOLD = (Severity.ERROR, Severity.WARNING)
 """What else is in the health section changes no figure."""
 
@@ -35,7 +38,7 @@ def phases(report: Report) -> str:
 def _phase(report: Report, phase: PhaseTime, wall: int) -> str:
     parts = sorted((part for part in report.phases if part.parent == phase.name), key=lambda part: -part.dur_ns)
     inside = [
-        f"{part.name.partition('.')[2]} {100 * part.dur_ns / wall:.0f}"
+        f"{_PART_NAMES.get(part.name, part.name.partition('.')[2])} {100 * part.dur_ns / wall:.0f}"
         for part in parts
         if part.dur_ns >= _LEAST_SHARE * wall
     ]
@@ -55,17 +58,31 @@ def steps(report: Report) -> str:
     loop = report.steps
     if loop is None:
         return "" if report.imported and not report.missing("steps") else no_steps(report)
-    mean = " on average" if report.imported and loop.how is StepTime.WINDOW and loop.count > 1 else ""
     figures = (
-        f"{duration(loop.median_ns)}{mean}" if loop.median_ns is not None else "the time of a usual one is not known",
+        _usual_step(report, loop) if loop.median_ns is not None else "the time of a usual one is not known",
         f"p95 {duration(loop.p95_ns)}" if loop.p95_ns is not None else "",
         f"first {duration(loop.first_ns)}" if loop.first_ns is not None and loop.count > 1 else "",
     )
-    rate = f"; {loop.samples_per_s:,.0f} samples/s" if loop.samples_per_s else ""
+    mean = " on average" if _has_median(loop) else ""
+    rate = f"; {loop.samples_per_s:,.0f} samples/s{mean}" if loop.samples_per_s else ""
     how = "" if loop.median_ns is None or loop.how is StepTime.MEASURED else f" ({step_words.how(loop)})"
     kind = f"{step_words.kind(loop.loop)}{'s' * (loop.count != 1)}"
     where = step_words.own_loop(report.loops)
     return f"{loop.count:,} {kind}: {', '.join(figure for figure in figures if figure)}{rate}{how}{where}"
+
+
+def _usual_step(report: Report, loop: StepSummary) -> str:
+    """What a step takes, by which mean, and whether the wait for its batch is in it."""
+    taken = duration(loop.median_ns)
+    if not _has_median(loop):
+        return f"{taken} on average" if report.imported and loop.how is StepTime.WINDOW and loop.count > 1 else taken
+    waits = loop.input_median_ns is not None and not step_words.fetches_in_call(report, loop.loop)
+    return f"median {taken}{' with the wait for input' if waits else ''}"
+
+
+def _has_median(loop: StepSummary) -> bool:
+    """Whether the time of a step is the median of several; where it is a mean, the rate is that of the same steps."""
+    return loop.how is StepTime.MEASURED and loop.count > 1
 
 
 def cores(report: Report) -> str:

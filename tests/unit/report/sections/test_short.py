@@ -62,8 +62,29 @@ def test_a_run_without_phases_has_no_line_of_them() -> None:
 def test_steps_are_told_with_their_rate() -> None:
     """Those of the loop that counts most."""
     assert short.steps(report(steps=main_loop())) == (
-        "250 train steps: 20.0 ms, p95 25.0 ms, first 80.0 ms; 6,400 samples/s"
+        "250 train steps: median 20.0 ms with the wait for input, p95 25.0 ms, first 80.0 ms; "
+        "6,400 samples/s on average"
     )
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"input_median_ns": None}, "250 train steps: median 20.0 ms, p95"),
+        ({"count": 1}, "1 train step: 20.0 ms, p95"),
+        ({"how": StepTime.EPOCHS}, "250 train steps: 20.0 ms, p95"),
+    ],
+)
+def test_a_step_is_a_median_with_its_wait_only_where_that_is_so(changes: dict[str, Any], told: str) -> None:
+    """The wait was seen, there are several steps, and each was measured."""
+    assert short.steps(report(steps=main_loop(**changes))).startswith(told)
+
+
+def test_a_wait_for_the_device_is_not_taken_for_one_for_data() -> None:
+    """The phase is called `fit.wait` everywhere else."""
+    phases = (PhaseTime("fit", None, 6 * S, 1), PhaseTime("fit.wait", "fit", 2 * S, None))
+
+    assert short.phases(report(phases=phases, unattributed_ns=0)) == "fit 6.00 s (60 %: wait for results 20)"
 
 
 def test_first_steps_only_have_no_time_of_a_usual_one() -> None:
