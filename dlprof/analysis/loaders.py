@@ -112,6 +112,14 @@ class Loader:
         """`DataLoader of Images`."""
         return f"{self.kind} of {self.dataset}" if self.dataset else self.kind
 
+    @property
+    def staff(self) -> str:
+        """Its workers: `none`, `1 process`, `4 threads`."""
+        if not self.workers:
+            return "none"
+        one, many = ("process", "processes") if self.uses_processes else ("thread", "threads")
+        return f"{self.workers} {one if self.workers == 1 else many}"
+
 
 def of_run(run: Run) -> tuple[Loader, ...]:
     """The loaders in the order in which they were first iterated."""

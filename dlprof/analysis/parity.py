@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
-from dlprof.analysis import cold_files, parity_advice, steps
+from dlprof.analysis import cold_files, loaders, parity_advice, steps
 from dlprof.analysis import training as trainings
 from dlprof.analysis.columns import total
+from dlprof.analysis.loaders import Loader
 from dlprof.analysis.training import Training
 from dlprof.schema.vocabulary import Loop, RunState
 from dlprof.store.run import Run
@@ -131,6 +132,7 @@ class _Check:
         self._batch(one, two)
         self._steps()
         self._data(one, two)
+        self.differences.extend(_of_loaders(self.a, self.b))
         self._weights(one, two)
         for name, title in _CHOSEN.items():
             values = one.settings.get(name), two.settings.get(name)
@@ -259,6 +261,43 @@ class _Check:
         clocks = [_clock(run) for run in (self.a, self.b)]
         if None not in clocks and not _near(clocks[0], clocks[1], 0.05):
             self.differences.append(f"clock of the cores: {clocks[0]:.0f} and {clocks[1]:.0f} MHz")
+
+
+def _of_loaders(a: Run, b: Run) -> Iterator[str]:
+    """How the loaders that fed both runs differ: nothing where one was fed otherwise, as by arrays or by tf.data."""
+    one, two = _loaders(a), _loaders(b)
+    names = [[loader.called for loader in found] for found in (one, two)]
+    if not one or not two:
+        return
+    if names[0] != names[1]:
+        yield f"loaders: {', '.join(names[0])} and {', '.join(names[1])}"
+        return
+    for first, second in zip(one, two, strict=True):
+        place = f" ({first.file}:{first.line})" if first.place else ""
+        for (title, x), (_, y) in zip(_settings(first), _settings(second), strict=True):
+            if x != y and None not in (x, y):
+                yield f"{title} of the {first.called}{place}: {x} and {y}"
+
+
+def _loaders(run: Run) -> list[Loader]:
+    """The first loader that was made at each place: a script may make one anew for each epoch."""
+    found: dict[tuple[str, tuple[str, int] | None], Loader] = {}
+    for loader in loaders.of_run(run):
+        found.setdefault((loader.called, loader.place), loader)
+    return list(found.values())
+
+
+def _settings(loader: Loader) -> tuple[tuple[str, str | None], ...]:
+    """What was set of a loader, by its name for people; None: not set, or not known."""
+    lasting = None if loader.persistent is None else "yes" if loader.persistent else "no"
+    ahead = None if loader.queue is None else f"{loader.queue}{' for each worker' * loader.queue_per_worker}"
+    size = None if loader.batch_size is None else f"{loader.batch_size}"
+    return (
+        ("workers", loader.staff),
+        ("persistent workers", lasting),
+        ("batches made ahead", ahead),
+        ("batch size", size),
+    )
 
 
 def loss_difference(a: tuple[float, ...], b: tuple[float, ...], tolerance: float = LOSS_TOLERANCE) -> str | None:

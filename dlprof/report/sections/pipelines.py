@@ -62,10 +62,8 @@ def _show(page: Page, one: InputPipeline) -> None:
 def _settings(loader: Loader) -> str:
     if not loader.workers:
         return "no workers"
-    kind = "process" if loader.uses_processes else "thread"
-    many = {"process": "processes"}.get(kind, f"{kind}s") if loader.workers > 1 else kind
     queue = f", {loader.queue} batches ahead{' for each' * loader.queue_per_worker}" if loader.queue else ""
-    return f"{loader.workers} {many}{', persistent' if loader.persistent else ''}{queue}"
+    return f"{loader.staff}{', persistent' if loader.persistent else ''}{queue}"
 
 
 def _passes(loader: Loader) -> str:

@@ -12,6 +12,7 @@ from msgspec import structs
 from dlprof.analysis import parity
 from dlprof.store.run import Run
 from tests.unit import runs
+from tests.unit.analysis.findings.loading import passes
 from tests.unit.foreign import foreign, marked
 from tests.unit.runs import S, trained
 
@@ -191,3 +192,48 @@ def test_runs_with_other_numbers_of_steps_did_other_work(tmp_path: Path) -> None
 
     assert parity.check(runs_of[0], runs_of[2]).why_not == ("the numbers of training steps differ: 240 and 3,840",)
     assert parity.check(runs_of[0], runs_of[1]).why_not == ()
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({}, ()),
+        ({"workers": 1}, ("workers of the DataLoader of Images (train.py:5): 2 processes and 1 process",)),
+        ({"persistent": True}, ("persistent workers of the DataLoader of Images (train.py:5): no and yes",)),
+        (
+            {"queue": 4},
+            ("batches made ahead of the DataLoader of Images (train.py:5): 2 for each worker and 4 for each worker",),
+        ),
+        ({"batch_size": 16}, ("batch size of the DataLoader of Images (train.py:5): 8 and 16",)),
+        (
+            {"workers": 0, "persistent": None, "queue": None},
+            ("workers of the DataLoader of Images (train.py:5): 2 processes and none",),
+        ),
+        ({"line": 9}, ()),
+        ({"dataset": "Rows"}, ("loaders: DataLoader of Images and DataLoader of Rows",)),
+    ],
+)
+def test_loaders_that_were_set_otherwise_are_told(
+    tmp_path: Path, changes: dict[str, Any], told: tuple[str, ...]
+) -> None:
+    """That may be what is compared: the runs stay comparable."""
+    a, b = (runs.trained(tmp_path / name, loaders=passes(**own)) for name, own in (("a", {}), ("b", changes)))
+
+    found = parity.check(a, b)
+
+    assert (found.comparable, found.differences) == (True, told)
+
+
+def test_a_loader_that_is_made_anew_is_one(tmp_path: Path) -> None:
+    """For each epoch, on one line."""
+    a = runs.trained(tmp_path / "a", loaders=passes())
+    b = runs.trained(tmp_path / "b", loaders=[*passes(1), *passes(1, loader=2), *passes(1, loader=3)])
+
+    assert parity.check(a, b).differences == ()
+
+
+def test_a_run_that_no_loader_fed_is_not_said_to_have_another(tmp_path: Path) -> None:
+    """Arrays and tf.data are no loaders."""
+    a, b = runs.trained(tmp_path / "a", loaders=passes()), runs.trained(tmp_path / "b")
+
+    assert parity.check(a, b).differences == ()
