@@ -9,8 +9,6 @@ from dlprof.analysis.findings.finding import Query
 from dlprof.schema.vocabulary import MAIN_THREAD, Phase, SpanKind
 
 LAYERS = Query("what layers are given, and their weights", "SELECT layer, class, inputs, output, weights FROM layers")
-
-
 _AT_REST = "|".join((*THREADS, "<python>/(socket|selectors|multiprocessing/connection).py"))
 """Python's own files in which a thread stands that only waits to be given something to do, for a regular expression."""
 
@@ -19,7 +17,8 @@ def python_stood(*phases: Phase, where: str = "", frames: str = "") -> Query:
     """Where Python stood in some phases, by the samples: each stack once, at its innermost function that says most.
 
     That is one of the script or a library, and one of Python itself where a stack has no other; those of Keras are left
-    out. So are threads beside the main one, and workers, that only wait to be given something to do.
+    out: their time is that of what called them. So are threads beside the main one, and workers, that only wait to be
+    given something to do.
 
     Args:
         phases: Leaf phases.
@@ -40,7 +39,8 @@ def python_stood(*phases: Phase, where: str = "", frames: str = "") -> Query:
         f"AND ((s.thread = '{MAIN_THREAD}' AND w.pid IS NULL) OR NOT regexp_matches(f.innermost, '^({_AT_REST})')) "
         "GROUP BY ALL ORDER BY stood_ns DESC LIMIT 8"
     )
-    return Query("where Python stood, in the main thread and where others worked", query)
+    what = "where Python stood, in the main thread and where others worked; Keras' code by the line that called it"
+    return Query(what, query)
 
 
 def training_told(*paths: str) -> Query:
