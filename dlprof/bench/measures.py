@@ -8,6 +8,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from dlprof.analysis import utilisation
 from dlprof.bench.results import CellResult
 from dlprof.report import summary
 from dlprof.schema.vocabulary import Loop, Phase
@@ -58,6 +59,12 @@ def measure(run: Run) -> dict[str, float | None]:
         "samples_per_s": steady.samples_per_s if steady else None,
         "loss": losses[-1] if losses else None,
     }
+
+
+def others_share(run: Run) -> float | None:
+    """What other programs used of the cores of the machine during a run; None: not measured."""
+    used, cores = utilisation.machine_of_run(run).others_cpu_pct, run.manifest.machine.cores
+    return used / 100 / cores if used is not None and cores else None
 
 
 def _milliseconds(ns: int | None) -> float | None:

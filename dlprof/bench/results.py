@@ -32,6 +32,8 @@ class CellResult(msgspec.Struct, frozen=True, kw_only=True):
     """By the names in `dlprof.bench.measures.MEASURES`, and `RANK_MEASURES`; empty where it failed."""
     seconds: float = 0.0
     """How long it took, dlprof and all (s)."""
+    others_share: float | None = None
+    """What other programs used of the machine's cores meanwhile; None: not measured."""
     error: str | None = None
     """Why it failed; None: it came to its end."""
 

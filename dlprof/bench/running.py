@@ -165,7 +165,8 @@ def run_cell(cell: Cell, matrix: Matrix, folder: Folder, place: Place = Place())
     measured = _measures(folder.run(cell), cell) if not error else {}
     if cell.ranks is not None and not error and not measured:
         error = f"it left no run of {cell.ranks} ranks"
-    return _result(cell, seconds=seconds, error=error, measured=measured)
+    share = measures.others_share(open_run(str(folder.run(cell)))) if measured and cell.ranks is None else None
+    return _result(cell, seconds=seconds, error=error, measured=measured, others_share=share)
 
 
 def _command(cell: Cell, matrix: Matrix, target: Path, place: Place) -> list[str]:
@@ -219,7 +220,12 @@ def _measures(place: Path, cell: Cell) -> dict[str, float | None]:
 
 
 def _result(
-    cell: Cell, *, seconds: float = 0.0, error: str | None = None, measured: Mapping[str, float | None] | None = None
+    cell: Cell,
+    *,
+    seconds: float = 0.0,
+    error: str | None = None,
+    measured: Mapping[str, float | None] | None = None,
+    others_share: float | None = None,
 ) -> CellResult:
     return CellResult(
         work=cell.work.name,
@@ -229,5 +235,6 @@ def _result(
         node=platform.node() or None,
         measures=measured or {},
         seconds=seconds,
+        others_share=others_share,
         error=error,
     )

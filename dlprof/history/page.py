@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dlprof.bench.tables import number
-from dlprof.history.report import ChangeReport, HistoryReport, SeriesReport
-from dlprof.history.tables import COLUMNS
+from dlprof.history.report import COLUMNS, ChangeReport, HistoryReport, SeriesReport
+from dlprof.history.tables import lead, of_others
 from dlprof.report.html import page
 
 WIDTH, HEIGHT = 720, 150
@@ -95,6 +95,8 @@ def make(found: HistoryReport) -> str:
         size_px=(WIDTH, HEIGHT),
         edge_px=_EDGE,
         number=number,
+        lead=lead,
+        others=list(of_others(found)),
         machine={"history.json": found},
     )
 

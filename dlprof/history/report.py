@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from msgspec import Struct, structs
@@ -24,6 +24,16 @@ from dlprof.schema.tree_paths import OWN_PATHS
 SCHEMA = "dlprof.history/1"
 TIMES = tuple(name for name in measures.MEASURES if name.endswith(("_s", "_ms")) and name != "samples_per_s")
 """Measures in which changes are looked for: less is better. The others follow from these, or are no times."""
+COLUMNS = ("wall_s", "fit_s", "step_ms")
+"""Measures of the text's table, which are told at a change though they did not change; all are in the JSON."""
+MUCH_SHARE = 0.25
+"""Other programs that use more of the machine make a run one that is left out, if enough others are left."""
+_MORE_SHARE = 0.1
+"""Other programs that use so much more of the machine on one side may be what made the difference."""
+_FEW = 2
+"""Runs of a commit that must be left where others are left out."""
+_NAMED = 3
+"""Files that are named where none that the benchmark may read has changed."""
 _PARTS = 5
 _COMMITS_A_SIDE = 3
 """Commits of one level whose runs are put together, next to a change: more runs, narrower intervals."""
@@ -39,6 +49,8 @@ class CommitReport(Struct, frozen=True):
     measured: bool
     failed: tuple[str, ...]
     """Why runs of it failed, each reason once."""
+    others_share: tuple[float, ...] = ()
+    """Of each run that told it: what other programs used of the machine's cores."""
 
 
 class Point(Struct, frozen=True):
@@ -48,6 +60,8 @@ class Point(Struct, frozen=True):
     median: float
     values: tuple[float, ...]
     """Of each repeat."""
+    left_out: int = 0
+    """Further repeats, during which other programs used much of the machine."""
 
 
 class SeriesReport(Struct, frozen=True):
@@ -62,13 +76,15 @@ class SeriesReport(Struct, frozen=True):
 
 
 class LevelChange(Struct, frozen=True):
-    """A measure before and after a change: means of the medians of its levels."""
+    """A measure before and after a change: of each of its levels the median of the medians of its commits."""
 
     measure: str
     before: float
     after: float
     share: float
     """Growth, of what it was."""
+    beyond_noise: bool = True
+    """Whether the runs of both levels lie apart."""
 
 
 class PartChange(Struct, frozen=True):
@@ -107,7 +123,13 @@ class ChangeReport(Struct, frozen=True, kw_only=True):
     between: int
     """Commits between the two that could not be measured: the change may be one of theirs."""
     measures: tuple[LevelChange, ...]
-    """What changed, the whole process first."""
+    """What changed: those beyond noise first, and of each kind the whole process first."""
+    level_commits: tuple[int, int] = (1, 1)
+    """How many commits the two levels of the first measure have: before, and from this commit on."""
+    unchanged: tuple[LevelChange, ...] = ()
+    """Main measures that kept their level: their medians at the commit before and at this one."""
+    doubts: tuple[str, ...] = ()
+    """Why the commit may not be to blame; none: the change is certain, and its parts and its cause are told."""
     parts: tuple[PartChange, ...]
     """Of the run, those that changed most first; none where runs cannot be compared, or none differs beyond noise."""
     why_no_parts: str | None
@@ -179,7 +201,7 @@ class History:
             name=self.what.matrix.name,
             commits=tuple(self._commit(commit) for commit in self.commits),
             repeat=self.what.matrix.repeat,
-            series=tuple(_as_report(key, points) for key, points in series.items()),
+            series=tuple(self._as_report(key, points) for key, points in series.items()),
             changes=tuple(self._told(series)),
             least_share=self.least,
         )
@@ -190,20 +212,38 @@ class History:
     def _commit(self, commit: Commit) -> CommitReport:
         results = self._results(commit)
         failed = dict.fromkeys(one.error for one in results if one.error)
-        return CommitReport(commit.sha, commit.date, commit.subject, bool(results), tuple(failed))
+        shares = tuple(one.others_share for one in results if one.others_share is not None)
+        return CommitReport(commit.sha, commit.date, commit.subject, bool(results), tuple(failed), shares)
+
+    def _quiet(self, commit: Commit, what: tuple[str, str]) -> list[CellResult]:
+        """Runs of a work that came to their end; those beside much else are left out, if enough are left."""
+        good = [one for one in self._results(commit) if not one.error and (one.work, one.backend) == what]
+        quiet = [one for one in good if (one.others_share or 0) <= MUCH_SHARE]
+        return quiet if len(quiet) >= max(_FEW, len(good) / 2) else good
 
     def _series(self, commits: Sequence[Commit]) -> Series:
         """(work, backend, measure) to what was measured at each of some commits that has it, in their order."""
         found: Series = {}
         for commit in commits:
-            good = [one for one in self._results(commit) if not one.error]
-            for work, backend in dict.fromkeys((one.work, one.backend) for one in good):
-                own = [one.measures for one in good if (one.work, one.backend) == (work, backend)]
+            for work, backend in dict.fromkeys((one.work, one.backend) for one in self._results(commit)):
+                own = [one.measures for one in self._quiet(commit, (work, backend))]
                 for measure in measures.MEASURES:
                     values = tuple(value for one in own if (value := one.get(measure)) is not None)
                     if values:
                         found.setdefault((work, backend, measure), []).append((commit, values))
         return found
+
+    def _as_report(self, key: Key, points: Sequence[tuple[Commit, tuple[float, ...]]]) -> SeriesReport:
+        made = tuple(
+            Point(commit.sha, statistics.median(values), values, self._left_out(commit, key[:2]))
+            for commit, values in points
+        )
+        meanings: Mapping[str, str] = measures.MEASURES
+        return SeriesReport(*key, meanings[key[2]], made)
+
+    def _left_out(self, commit: Commit, what: tuple[str, str]) -> int:
+        good = [one for one in self._results(commit) if not one.error and (one.work, one.backend) == what]
+        return len(good) - len(self._quiet(commit, what))
 
     def _changes(self, series: Series) -> list[tuple[Key, Commit, Commit, Change]]:
         """Changes of each series, with the last measured commit before and the first after it."""
@@ -220,23 +260,53 @@ class History:
         groups: dict[tuple[str, str, str, str], list[LevelChange]] = {}
         where = {commit.sha: index for index, commit in enumerate(self.commits)}
         for (work, backend, measure), before, after, change in found:
-            level = LevelChange(measure, change.before, change.after, change.share)
+            level = LevelChange(measure, change.before, change.after, change.share, change.beyond_noise)
             groups.setdefault((work, backend, before.sha, after.sha), []).append(level)
         told = []
         for group in sorted(groups, key=lambda group: (where[group[3]], group)):
             work, backend, before_sha, after_sha = group
             commit = self.commits[where[after_sha]]
-            levels = sorted(groups[group], key=lambda one: TIMES.index(one.measure))
+            levels = sorted(groups[group], key=lambda one: (not one.beyond_noise, TIMES.index(one.measure)))
+            key = (work, backend, levels[0].measure)
+            borders = {change.index for other, _, _, change in found if other == key}
+            of_levels = _levels([commit.sha for commit, _ in series[key]], after_sha, borders)
             change_report = ChangeReport(
                 work=work, backend=backend, commit=after_sha, date=commit.date, subject=commit.subject,
                 before=before_sha, between=where[after_sha] - where[before_sha] - 1, measures=tuple(levels),
-                parts=(), why_no_parts=None, cause=None,
+                level_commits=(len(of_levels[1]), len(of_levels[0])), unchanged=_unchanged(series, group, levels),
+                doubts=tuple(self._doubts(group, levels, of_levels)), parts=(), why_no_parts=None, cause=None,
             )  # fmt: skip
-            key = (work, backend, levels[0].measure)
-            borders = {change.index for other, _, _, change in found if other == key}
-            sides = _around([commit.sha for commit, _ in series[key]], after_sha, borders)
+            sides = of_levels[0][:_COMMITS_A_SIDE], of_levels[1][-_COMMITS_A_SIDE:]
             told.append(self._with_parts(change_report, (work, backend), sides))
         return told
+
+    def _doubts(
+        self, group: tuple[str, str, str, str], levels: Sequence[LevelChange], of_levels: tuple[Sequence[str], ...]
+    ) -> Iterator[str]:
+        """Why a commit may not be to blame.
+
+        Args:
+            group: Work, backend, the commit before it and the commit.
+            levels: What changed.
+            of_levels: Commits of the level from it on, and of the one before.
+        """
+        work, backend, before, after = group
+        if not any(one.beyond_noise for one in levels):
+            yield "within noise: runs of one commit differ as much, or are too few to tell"
+        scripts = [one for one in self.what.matrix.work if one.name == work]
+        unread = self.what.unnamed((before, after), scripts[0]) if scripts else None
+        if unread is not None:
+            more = f" and {len(unread) - _NAMED} more" if len(unread) > _NAMED else ""
+            yield f"no file of the benchmark changed: {', '.join(unread[:_NAMED]) or 'nothing did'}{more}"
+        new, old = (self._others_share((work, backend), shas) for shas in of_levels)
+        if new is not None and old is not None and (new - old) * levels[0].share > 0 and abs(new - old) > _MORE_SHARE:
+            yield f"other programs used {100 * old:.0f} % of the machine before, and {100 * new:.0f} % from it on"
+
+    def _others_share(self, what: tuple[str, str], shas: Sequence[str]) -> float | None:
+        """What other programs used of the machine on average, in the runs of some commits; None: not measured."""
+        runs = [one for commit in self.commits if commit.sha in shas for one in self._quiet(commit, what)]
+        shares = [one.others_share for one in runs if one.others_share is not None]
+        return statistics.mean(shares) if shares else None
 
     def _with_parts(
         self, told: ChangeReport, what: tuple[str, str], sides: tuple[Sequence[str], Sequence[str]]
@@ -248,6 +318,8 @@ class History:
             what: Work and backend.
             sides: Commits whose runs are put together: from the change on, and before it.
         """
+        if told.doubts:
+            return structs.replace(told, why_no_parts="the change is not certain")
         try:
             new, old = (self._side(label, what, shas) for label, shas in zip(("after", "before"), sides, strict=True))
             found = compare.compare(new, old)
@@ -267,7 +339,7 @@ class History:
     def _side(self, label: str, what: tuple[str, str], shas: Sequence[str]) -> Side:
         """The runs of a work at some commits."""
         chosen = [commit for commit in self.commits if commit.sha in shas]
-        good = {(one.sha, *_which(result)) for one in chosen for result in self._results(one) if not result.error}
+        good = {(one.sha, *_which(result)) for one in chosen for result in self._quiet(one, what)}
         folders = [
             self.what.results_of(commit).run(cell)
             for commit in chosen
@@ -294,8 +366,8 @@ def _which(result: CellResult) -> tuple[str, str, int]:
     return result.work, result.backend, result.number
 
 
-def _around(measured: Sequence[str], after: str, borders: Collection[int]) -> tuple[Sequence[str], Sequence[str]]:
-    """The commits next to a change, of its two levels alone: from it on, and before it.
+def _levels(measured: Sequence[str], after: str, borders: Collection[int]) -> tuple[Sequence[str], Sequence[str]]:
+    """The commits of the two levels at a change: from it on, and before it.
 
     Args:
         measured: All that were measured.
@@ -305,13 +377,21 @@ def _around(measured: Sequence[str], after: str, borders: Collection[int]) -> tu
     index = measured.index(after)
     begin = max([border for border in borders if border < index], default=0)
     end = min([border for border in borders if border > index], default=len(measured))
-    return measured[index : min(end, index + _COMMITS_A_SIDE)], measured[max(begin, index - _COMMITS_A_SIDE) : index]
+    return measured[index:end], measured[begin:index]
 
 
-def _as_report(key: Key, points: Sequence[tuple[Commit, tuple[float, ...]]]) -> SeriesReport:
-    made = tuple(Point(commit.sha, statistics.median(values), values) for commit, values in points)
-    meanings: Mapping[str, str] = measures.MEASURES
-    return SeriesReport(*key, meanings[key[2]], made)
+def _unchanged(
+    series: Series, group: tuple[str, str, str, str], levels: Sequence[LevelChange]
+) -> tuple[LevelChange, ...]:
+    """Main measures that kept their level at a change, by the two commits alone."""
+    work, backend, *commits = group
+    told = []
+    for measure in COLUMNS:
+        medians = {one.sha: statistics.median(values) for one, values in series.get((work, backend, measure), ())}
+        if measure not in {one.measure for one in levels} and all(medians.get(sha) for sha in commits):
+            before, after = (medians[sha] for sha in commits)
+            told.append(LevelChange(measure, before, after, after / before - 1, beyond_noise=False))
+    return tuple(told)
 
 
 def _cause(found: Comparison) -> CauseReport | None:

@@ -75,6 +75,21 @@ class Repository:
         self._git("worktree", "remove", "--force", "--force", str(folder))
         self._git("worktree", "prune")
 
+    def changed(self, old: str, new: str) -> list[str]:
+        """Files that differ between two commits, as paths from the root."""
+        return self._listed_files("diff", "--name-only", "--no-renames", "-z", old, new)
+
+    def files(self, sha: str) -> list[str]:
+        """Files of a commit, as paths from the root."""
+        return self._listed_files("ls-tree", "-r", "--name-only", "-z", sha)
+
+    def text(self, sha: str, file: str) -> str:
+        """A file as a commit has it; empty where it has none of that name."""
+        return self._git("show", f"{sha}:{file}").stdout
+
+    def _listed_files(self, *words: str) -> list[str]:
+        return [name for name in self._out(*words).split("\0") if name]
+
     def _name(self, revision: str) -> str:
         done = self._git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
         if done.returncode:

@@ -13,6 +13,7 @@ from dlprof.bench import running
 from dlprof.bench.matrix import Cell, Matrix, Work
 from dlprof.bench.results import CellResult, Folder
 from dlprof.errors import Report, UsageError
+from dlprof.history import sources
 from dlprof.history.repository import Commit, Repository
 from dlprof.rundir import holds_something, replace_text, writing_into
 from dlprof.store import lock
@@ -68,6 +69,11 @@ class Measured:
         """Whether all that was asked for of a commit is over."""
         folder = self.results_of(commit)
         return all(folder.result(cell).is_file() for cell in self.cells(range(1, self.matrix.repeat + 1)))
+
+    def unnamed(self, shas: Sequence[str], work: Work) -> list[str] | None:
+        """What differs between two commits, if a work's sources name none of it; None: they may read some of it."""
+        script = work.script.relative_to(self.repository.root).as_posix()
+        return sources.unnamed(self.repository, shas, script, work.arguments)
 
     def begin(self) -> None:
         """Make the folder, or see that it is one of this repository and this matrix.

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
 from dlprof.bench import measures
 from dlprof.bench.results import CellResult
+from tests.unit import runs
+from tests.unit.runs import S
 
 
 def result(number: int, **values: float | None) -> CellResult:
@@ -25,3 +31,13 @@ def test_two_runs_have_no_interval() -> None:
     (row,) = measures.rows([result(1, wall_s=1.0), result(2, wall_s=2.0)], 1)
 
     assert (row.medians, row.intervals) == ({"wall_s": 1.5}, {})
+
+
+def test_what_other_programs_used_is_a_share_of_all_cores(tmp_path: Path) -> None:
+    """None where it was not measured."""
+    told = runs.manifest()
+    rows = [{"time_ns": n * S, "interval_ns": S, "others_cpu_pct": 50.0 * n} for n in (1, 3)]
+    cores = told["machine"]["cores"]
+
+    assert measures.others_share(runs.make(tmp_path / "a", told, machine=rows)) == pytest.approx(1.0 / cores)
+    assert measures.others_share(runs.make(tmp_path / "b", told)) is None

@@ -78,3 +78,29 @@ def test_without_the_package_it_is_said_how_to_get_it(monkeypatch: pytest.Monkey
     with pytest.raises(UnavailableError, match="dlprof history needs ruptures") as error:
         changes.need_ruptures()
     assert error.value.hint == "pip install 'dlprof[history]'"
+
+
+def test_levels_are_medians_of_the_medians_of_their_commits() -> None:
+    """As those of a table are, of one commit."""
+    (found,) = changes.find([[1.0, 1.0], [1.0, 1.0], [1.006, 1.006], [2.0, 2.0]], 0.05)
+
+    assert (found.before, found.after) == (1.0, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ([3.03, 3.06, 5.32], [3.15, 4.47, 4.47], False),  # they overlap
+        ([0.258, 0.257, 0.268], [1.84, 1.82, 1.92], True),
+        ([1.84, 1.82, 1.92], [0.258, 0.257, 0.268], True),
+        ([1.0, 2.0, 3.0], [3.1, 3.2, 3.3], False),  # apart by less than the runs of one side
+        ([0.25, 0.26], [1.82, 1.84], True),
+        ([3.0, 3.5], [4.0, 4.4], False),  # two runs would have to lie farther apart
+        ([1.0], [2.0], False),  # how far runs of one level differ is not known
+        ([1.0, 1.01, 1.02] * 5, [1.1, 1.11, 1.12, 1.1, 0.9] * 3, True),  # few of many overlap
+        ([1.0, 1.0], [1.0, 1.0], False),
+    ],
+)
+def test_runs_of_two_levels_lie_apart_or_not(before: list[float], after: list[float], told: bool) -> None:
+    """By ranks and by medians."""
+    assert changes.is_beyond_noise(before, after) is told

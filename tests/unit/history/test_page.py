@@ -56,3 +56,14 @@ def test_no_subject_of_a_commit_is_markup(name: str) -> None:
     found = Elements(page.make(structs.replace(FOUND, commits=commits, changes=changes, series=series))).found
 
     assert [tag for tag, _ in found] == [tag for tag, _ in plain]
+
+
+def test_a_change_in_doubt_is_told_as_one() -> None:
+    """With the reasons."""
+    (change,) = FOUND.changes
+    doubtful = structs.replace(change, doubts=("within noise", "no file of the benchmark changed: README.md"))
+
+    text = Elements(page.make(structs.replace(FOUND, changes=(doubtful,)))).text
+
+    assert "perhaps made train on torch slower" in text
+    assert "In doubt: within noise; no file of the benchmark changed: README.md." in text

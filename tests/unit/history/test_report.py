@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from msgspec import structs
+
 from dlprof.bench import matrix
 from dlprof.bench.matrix import Cell
 from dlprof.bench.results import CellResult
@@ -11,14 +13,20 @@ from dlprof.history import report
 from dlprof.history.report import History
 from dlprof.history.running import Measured
 from tests.unit import runs
-from tests.unit.history.repositories import committed
+from tests.unit.history.repositories import committed, git
 from tests.unit.runs import S
 
 MATRIX = 'repeat = 3\n[[work]]\nscript = "train.py"\n'
 
 
-def history(folder: Path, seconds: dict[int, float]) -> History:
-    """Eight commits, of which some were run: their fit took so many seconds, give or take 20 ms."""
+def history(folder: Path, seconds: dict[int, float], others: dict[int, tuple[float, ...]] | None = None) -> History:
+    """Eight commits, of which some were run: their fit took so many seconds, give or take 20 ms.
+
+    Args:
+        folder: For the repository and the results.
+        seconds: By commit.
+        others: What other programs used of the machine in each run of a commit.
+    """
     made = committed(folder / "r", *"12345678")
     (made.root / "m.toml").write_text(MATRIX)
     what = Measured(made, matrix.load(made.root / "m.toml", backend="python"), folder / "out", "python")
@@ -28,7 +36,9 @@ def history(folder: Path, seconds: dict[int, float]) -> History:
         results = what.results_of(found.commits[number])
         results.begin(what.matrix)
         for cell in what.matrix.cells():
-            results.write(cell, _ran(results.run(cell), cell, fit_s + 0.02 * cell.number))
+            ran = _ran(results.run(cell), cell, fit_s + 0.02 * cell.number)
+            share = (others or {}).get(number, (None, None, None))[cell.number - 1]
+            results.write(cell, structs.replace(ran, others_share=share))
     return found
 
 
@@ -115,3 +125,65 @@ def test_commits_are_picked_at_even_distances(tmp_path: Path) -> None:
 
     assert [one.subject[-1] for one in report.picked(commits, 3)] == ["1", "5", "8"]
     assert report.picked(commits, 99) == list(commits)
+
+
+def test_a_change_beyond_noise_is_certain(tmp_path: Path) -> None:
+    """With the commits of its levels."""
+    (change,) = history(tmp_path, {n: 4.0 if n < 5 else 6.0 for n in range(8)}).report().changes
+
+    assert change.doubts == ()
+    assert change.level_commits == (5, 3)
+    assert [one.beyond_noise for one in change.measures] == [True, True]
+
+
+def test_a_change_of_no_file_of_the_benchmark_is_in_doubt(tmp_path: Path) -> None:
+    """Neither parts nor a cause are told of it."""
+    found = history(tmp_path, {0: 4.0, 7: 4.0})
+    root = found.what.repository.root
+    (root / "README.md").write_text("1")
+    git(root, "add", "README.md")
+    git(root, "commit", "-q", "-m", "Read me")
+    more = History(found.what, found.what.repository.commits("HEAD~1.."), 0.05)
+    results = more.what.results_of(more.commits[1])
+    results.begin(more.what.matrix)
+    for cell in more.what.matrix.cells():
+        results.write(cell, _ran(results.run(cell), cell, 6.0))
+
+    (change,) = more.report().changes
+
+    assert change.doubts == ("no file of the benchmark changed: README.md",)
+    assert (change.parts, change.cause, change.why_no_parts) == ((), None, "the change is not certain")
+
+
+def test_a_change_beside_other_programs_is_in_doubt(tmp_path: Path) -> None:
+    """If they used more on the slower side, and could not be left out."""
+    for name in "ab":
+        (tmp_path / name).mkdir()
+    seconds = {0: 4.0, 7: 6.0}
+    (slower,) = history(tmp_path / "a", seconds, {0: (0.3, 0.3, 0.3), 7: (0.5, 0.5, 0.5)}).report().changes
+    (faster,) = history(tmp_path / "b", seconds, {0: (0.5, 0.5, 0.5), 7: (0.3, 0.3, 0.3)}).report().changes
+
+    assert slower.doubts == ("other programs used 30 % of the machine before, and 50 % from it on",)
+    assert faster.doubts == ()
+
+
+def test_a_run_beside_other_programs_is_left_out_where_two_are_left(tmp_path: Path) -> None:
+    """Of three runs with two beside others none is left out."""
+    found = history(tmp_path, {0: 4.0, 7: 4.0}, {0: (0.1, 0.9, 0.0), 7: (0.9, 0.9, 0.0)}).report()
+
+    points = {one.measure: one.points for one in found.series}["fit_s"]
+    assert [(len(one.values), one.left_out) for one in points] == [(2, 1), (3, 0)]
+    assert found.commits[0].others_share == (0.1, 0.9, 0.0)
+
+
+def test_a_main_measure_that_kept_its_level_is_told_beside_one_that_did_not(tmp_path: Path) -> None:
+    """By the two commits alone."""
+    found = history(tmp_path, {0: 4.0, 7: 4.0})
+    results = found.what.results_of(found.commits[7])
+    for result, cell in zip(found.what.results(found.commits[7]), found.what.matrix.cells(), strict=True):
+        results.write(cell, structs.replace(result, measures={**result.measures, "wall_s": 12.0}))
+
+    (change,) = found.report().changes
+
+    assert [one.measure for one in change.measures] == ["wall_s"]
+    assert [(one.measure, one.before, one.after) for one in change.unchanged] == [("fit_s", 4.04, 4.04)]

@@ -101,3 +101,18 @@ def test_what_git_refuses_is_told_in_its_words(tmp_path: Path) -> None:
 
     with pytest.raises(UnavailableError, match="git worktree failed: "):
         made.check_out(made.commits("HEAD..")[0], tmp_path / "file")
+
+
+def test_files_of_commits_and_their_differences_are_told(tmp_path: Path) -> None:
+    """As paths from the root; a file that a commit has not is empty."""
+    made = committed(tmp_path / "r", "1", "2")
+    (made.root / "a dir").mkdir()
+    (made.root / "a dir" / "ü.txt").write_text("3")
+    git(made.root, "add", "-A")
+    git(made.root, "commit", "-q", "-m", "more")
+    first, second, third = (one.sha for one in made.commits("HEAD~2.."))
+
+    assert made.changed(first, second) == ["train.py"]
+    assert made.changed(second, third) == ["a dir/ü.txt"]
+    assert made.files(third) == ["a dir/ü.txt", "train.py"]
+    assert (made.text(first, "train.py"), made.text(first, "a dir/ü.txt")) == ("1", "")

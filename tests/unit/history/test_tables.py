@@ -84,3 +84,47 @@ def test_a_change_for_the_better_is_told_as_one() -> None:
 
     assert "cccccccccccc made train on torch faster: Log each batch" in lines
     assert lines[-1] == "  by parts: not told, because it is odd"
+
+
+def test_a_change_in_doubt_is_told_as_one() -> None:
+    """With the reasons, and what is within noise or kept its level."""
+    doubtful = structs.replace(
+        CHANGE,
+        between=0, parts=(), cause=None, why_no_parts="the change is not certain",
+        measures=(LevelChange("wall_s", 2.0, 3.0, 0.5, beyond_noise=False),),
+        unchanged=(LevelChange("step_ms", 0.258, 0.26, 0.0078, beyond_noise=False),),
+        doubts=("within noise: runs differ", "no file of the benchmark changed: README.md"),
+        level_commits=(1, 4),
+    )  # fmt: skip
+
+    lines = tables.as_text(structs.replace(FOUND, changes=(doubtful,))).splitlines()
+
+    assert lines[3].endswith(" <- perhaps wall_s +50.0 %")
+    assert lines[5:] == [
+        "cccccccccccc perhaps made train on torch slower: Log each batch",
+        "  within noise: runs differ",
+        "  no file of the benchmark changed: README.md",
+        "  wall_s                  2 to        3  +50.0 %, within noise",
+        "  step_ms             0.258 to     0.26  +0.8 %, no change of its level (these two commits alone)",
+        "  (medians of the levels' medians: 1 commit before, 4 commits from it on)",
+        "  by parts: not told, because the change is not certain",
+    ]
+
+
+def test_other_programs_are_told() -> None:
+    """Runs that were left out, and those that could not be."""
+    points = (Point("a" * 40, 2.0, (2.0, 2.1), left_out=1), Point("c" * 40, 3.0, (3.0, 3.1)))
+    of = structs.replace(COMMITS[0], others_share=(0.0, 0.1, 0.5))
+    loaded = structs.replace(COMMITS[2], others_share=(0.3, 0.7))
+    series = (structs.replace(SERIES, points=points),)
+
+    told = list(tables.of_others(structs.replace(FOUND, series=series, commits=(of, loaded))))
+
+    assert told == [
+        "1 run was left out: other programs used more than 25 % of the machine meanwhile.",
+        (
+            "Other programs used more than 25 % of the machine in 3 of 5 runs, up to 70 %: "
+            "times are longer and differ more than alone."
+        ),
+    ]
+    assert list(tables.of_others(FOUND)) == []
