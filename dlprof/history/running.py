@@ -129,18 +129,21 @@ def run(what: Measured, first: Sequence[Wanted], report: Report, more: Callable[
     what.begin()
     with lock.held(what.folder, "measures a history in", wait_s=0), _checkouts(what) as checkout_of:
         refused = {} if what.python else running.prepare(what.matrix, report)
-        wanted = first
+        wanted, bisecting = first, ""
         while wanted:
             waiting = list(_waiting(what, wanted))
             for number, (commit, cell) in enumerate(waiting, 1):
-                report(f"{number}/{len(waiting)} {commit.short} {cell.work.name}, run {cell.number}")
+                report(f"{bisecting}{number}/{len(waiting)} {commit.short} {cell.work.name}, run {cell.number}")
                 what.results_of(commit).begin(what.matrix)
                 why_not = refused.get(cell.backend)
                 result = _failed(cell, why_not) if why_not else _run(what, commit, cell, checkout_of)
                 if result.error:
                     report(f"  failed: {result.error}")
                 what.results_of(commit).write(cell, result)
-            wanted = more()
+            wanted, bisecting = more(), "bisecting, "
+            if wanted:
+                names = ", ".join(one.commit.short for one in wanted)
+                report(f"bisecting: a measure changed between commits that are no neighbours; runs of {names} follow")
 
 
 def _waiting(what: Measured, wanted: Sequence[Wanted]) -> Iterator[tuple[Commit, Cell]]:

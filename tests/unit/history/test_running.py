@@ -99,6 +99,22 @@ def test_commits_that_are_asked_for_meanwhile_are_run_too(tmp_path: Path, ran: l
     assert [what.is_measured(commit) for commit in commits] == [True, True, False]
 
 
+def test_that_it_bisects_now_is_said(tmp_path: Path, ran: list[tuple[str, int]]) -> None:
+    """And what it runs for it: the count begins anew."""
+    what, commits = measured(tmp_path, "a", "b")
+    asked = [[Wanted(commits[1], range(1, 2))], []]
+    said: list[str] = []
+
+    history_running.run(what, [Wanted(commits[0], range(1, 2))], said.append, lambda: asked.pop(0))
+
+    assert len(ran) == 2
+    assert said == [
+        f"1/1 {commits[0].short} train, run 1",
+        f"bisecting: a measure changed between commits that are no neighbours; runs of {commits[1].short} follow",
+        f"bisecting, 1/1 {commits[1].short} train, run 1",
+    ]
+
+
 def test_a_commit_without_the_script_is_noted_and_passed_over(tmp_path: Path, ran: list[tuple[str, int]]) -> None:
     """With the reason."""
     made = committed(tmp_path / "r", "", file="other.txt")
