@@ -21,8 +21,11 @@ examples:
   dlprof history . --bench bench.toml --commits v1.0.. --format json
 
 Each commit is checked out in a worktree of its own; yours is left alone. After Ctrl-C the same command goes on. The
-scripts are run as each commit has them, in one environment: the matrix's backends, or --python. `dlprof help history`
-tells more."""
+scripts are run as each commit has them, in one environment: the matrix's backends, or --python. Scripts count from the
+matrix, which therefore lies in the checkout (it need not be committed; that of today is run at each commit).
+
+It needs the package ruptures: pip install 'dlprof[history]'. The exit code is 0, whether a commit made something slower
+or not (`--format json` tells it: changes, and their doubts); 1: a run failed. `dlprof help history` tells more."""
 PYTHON = "python"
 """What stands for a backend in the results where an interpreter was given."""
 
@@ -73,7 +76,7 @@ def run(args: Arguments) -> int:
 
     changes.need_ruptures()
     opened = repository.open_repository(Path(args.repository))
-    matrix = _matrix(args)
+    matrix = _matrix(args, opened.root)
     folder = Path(args.output or Path("dlprof_history") / matrix.name)
     what = Measured(opened, matrix, folder, _interpreter(args.python))
     history = History(what, opened.commits(args.commits), share(args.least, "--least"))
@@ -111,13 +114,21 @@ def _measure(history: History, most: int | None) -> None:
         running.run(history.what, first, say, history.next)
 
 
-def _matrix(args: Arguments) -> Matrix:
+def _matrix(args: Arguments, root: Path) -> Matrix:
+    """The matrix; one that lies outside of the checkout seldom names scripts of it."""
     from dataclasses import replace
 
     from dlprof.bench import matrix
-    from dlprof.errors import UsageError
+    from dlprof.errors import NoInputError, UsageError
 
-    loaded = matrix.load(Path(args.bench), backend=PYTHON if args.python else None)
+    path = Path(args.bench)
+    try:
+        loaded = matrix.load(path, backend=PYTHON if args.python else None)
+    except NoInputError as error:
+        if not path.is_file() or path.resolve().is_relative_to(root):
+            raise
+        where = f"move {path} into {root}, where it need not be committed: its scripts count from it"
+        raise NoInputError(error.message, hint=where) from error
     if args.repeat is None:
         return loaded
     if not 1 <= args.repeat <= matrix.REPEAT_AT_MOST:

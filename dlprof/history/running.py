@@ -41,7 +41,8 @@ class Measured:
         outside = [work.script for work in self.matrix.work if not work.script.is_relative_to(self.repository.root)]
         if outside:
             raise UsageError(
-                f"{outside[0]} does not lie in {self.repository.root}.", hint="a script is run as each commit has it"
+                f"{outside[0]} does not lie in {self.repository.root}.",
+                hint="a script is run as each commit has it; it counts from the matrix: move that into the checkout",
             )
         ranked = [work.name for work in self.matrix.work if work.axis is not None]
         if ranked:

@@ -95,6 +95,30 @@ def test_what_makes_no_sense_is_refused(
     assert why in capsys.readouterr().err
 
 
+def test_a_matrix_outside_of_the_checkout_is_told_to_be_moved(
+    repository: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its scripts, which count from it, are not found there."""
+    (tmp_path / "outside.toml").write_text(MATRIX)
+
+    assert history("--bench", "outside.toml") == 66
+
+    said = capsys.readouterr().err
+    assert "outside.toml: there is no script train.py." in said
+    assert f"move outside.toml into {repository.root}, where it need not be committed" in said
+
+
+def test_help_says_what_it_needs_and_what_its_exit_code_is(capsys: pytest.CaptureFixture[str]) -> None:
+    """And where the matrix lies."""
+    with pytest.raises(SystemExit):
+        dlprof("history", "--help")
+
+    said = capsys.readouterr().out
+    assert "pip install 'dlprof[history]'" in said
+    assert "exit code is 0, whether a commit made something slower\nor not" in said
+    assert "the\nmatrix, which therefore lies in the checkout" in said
+
+
 def test_a_commit_that_fails_is_told_by_the_exit_code(
     repository: Repository, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
