@@ -7,6 +7,7 @@ told of them. It needs the SDK (`pip install 'dlprof[mcp]'`), which the rest of 
 from __future__ import annotations
 
 import json
+import logging
 import threading
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any
@@ -37,6 +38,7 @@ Run = Annotated[
 ]
 Most = Annotated[int, Field(ge=1, le=200, description="how many at most")]
 _READS_ONLY = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
+_LOGGER = logging.getLogger(__name__)
 _ONE_AT_A_TIME = threading.Lock()
 """Tools run on threads of the SDK; the caches of an open run are of one thread."""
 
@@ -120,6 +122,12 @@ def _answer(make_it: Callable[..., dict[str, Any]], *given: Any) -> dict[str, An
             return bounds.within(make_it(*given))
     except DlprofError as error:
         raise ToolError(f"{error.message} Try: {error.hint}" if error.hint else error.message) from None
+    except Exception as error:  # the SDK would tell the client no more than that there was one
+        _LOGGER.exception("A tool failed.")
+        raise ToolError(
+            f"This is a bug in dlprof ({type(error).__name__}: {error}); other questions can be asked all the same. "
+            "Try: the command of the same name; please report it."
+        ) from error
 
 
 def _add_resources(server: MCPServer[Any], pages: Mapping[str, str], page: Callable[[str], str]) -> None:

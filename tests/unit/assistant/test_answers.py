@@ -125,3 +125,15 @@ def test_answers_on_a_run_that_is_out_to_do_harm_are_plain_json(runs: Path) -> N
     ]
 
     assert all(json.loads(json.dumps(one, allow_nan=False)) == one for one in told)
+
+
+def test_layers_that_one_side_lacks_are_compared_too(runs: Path) -> None:
+    """By the time of the other one; those that differ most come first."""
+    trained(runs / "dlprof_runs" / "other", **window([KERNELS[1], {**KERNELS[0], "layer": "head", "ms": 1}]))
+
+    found = answers.compare("dlprof_runs/old", "dlprof_runs/other", 2)
+
+    assert [(one["layer"], one["a_ns"], one["b_ns"]) for one in found["layers"]] == [
+        ("dense", 2_000_000_000, None),
+        ("head", None, 250_000_000),
+    ]
