@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -49,7 +50,7 @@ def new_file(path: Path, run: Run, *, force: bool) -> Iterator[BinaryIO]:
 
 @contextlib.contextmanager
 def new_folder(path: Path, run: Run, *, force: bool) -> Iterator[Path]:
-    """A folder to write to.
+    """A folder to write to; after an error it is as it was, if it was empty or not there.
 
     Args:
         path: Where it shall be.
@@ -63,12 +64,32 @@ def new_folder(path: Path, run: Run, *, force: bool) -> Iterator[Path]:
     if path.exists() and not path.is_dir():
         raise CannotCreateError(f"{path} is a file; this format is a folder.", hint="choose another name with -o DIR")
     with writing_into(path):
-        if not force and path.is_dir() and any(path.iterdir()):
+        is_there = path.is_dir()
+        is_empty = not is_there or not any(path.iterdir())
+        if not force and not is_empty:
             raise CannotCreateError(
                 f"{path} exists and is not empty.", hint="--force writes into it; -o DIR chooses another name"
             )
         path.mkdir(parents=True, exist_ok=True)
-        yield path
+        try:
+            yield path
+        except BaseException:
+            if is_empty:
+                _remove(path, itself=not is_there)
+            raise
+
+
+def _remove(folder: Path, *, itself: bool) -> None:
+    """Remove what a folder holds, and the folder itself if it is ours, too; what cannot be removed stays."""
+    for path in folder.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            with contextlib.suppress(OSError):
+                path.unlink()
+    if itself:
+        with contextlib.suppress(OSError):
+            folder.rmdir()
 
 
 def _refuse_inside(path: Path, run: Run) -> None:

@@ -18,8 +18,14 @@ process. The name of a column ends with its unit: _ns, _pct, _bytes, _mhz. What 
 
 
 def plain(schema: pa.Schema) -> pa.Schema:
-    """The schema with text where it has dictionaries of text."""
-    return pa.schema([pa.field(f.name, f.type.value_type) if pa.types.is_dictionary(f.type) else f for f in schema])
+    """The schema with text where it has dictionaries of text, in lists, too."""
+    return pa.schema([pa.field(column.name, _plain_type(column.type)) for column in schema])
+
+
+def _plain_type(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_list(kind):
+        return pa.list_(_plain_type(kind.value_type))
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
 def pieces(run: Run, name: str) -> Iterator[pa.Table]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -69,3 +70,18 @@ def test_other_texts_are_left_as_they_are(folder: Path, tmp_path: Path) -> None:
     csv_folder.write(make(tmp_path / "run", metrics=[metric]), folder)
 
     assert rows_of(folder / "metrics.csv")[0]["name"] == f'a,"b"\n=c {HOSTILE}'
+
+
+def test_lists_are_json(folder: Path, tmp_path: Path) -> None:
+    """CSV has none; one that is not known is an empty cell, other than an empty one."""
+    layers: list[dict[str, Any]] = [
+        {"layer": "dense", "inputs": ["?x784", '"é"'], "weights": []},
+        {"layer": "relu", "inputs": None, "weights": None},
+    ]
+
+    csv_folder.write(make(tmp_path / "run", layers=layers), folder)
+
+    assert [(row["inputs"], row["weights"]) for row in rows_of(folder / "layers.csv")] == [
+        ('["?x784", "\\"é\\""]', "[]"),
+        ("", ""),
+    ]

@@ -119,3 +119,29 @@ def test_the_run_folder_is_no_place_for_an_export(run: Run) -> None:
         destination.new_folder(run.folder.path, run, force=True),
     ):
         pass
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_folder_that_could_not_be_written_is_as_it_was(run: Run, tmp_path: Path, *, is_there: bool) -> None:
+    """Empty, or not there: half an export is none."""
+    folder = tmp_path / "out"
+    if is_there:
+        folder.mkdir()
+
+    with pytest.raises(ZeroDivisionError), destination.new_folder(folder, run, force=False) as made:
+        (made / "inner").mkdir()
+        (made / "half").write_text("half")
+        raise ZeroDivisionError
+
+    assert [path.name for path in tmp_path.rglob("*") if path.is_relative_to(folder)] == (["out"] if is_there else [])
+
+
+def test_what_a_folder_held_stays_after_an_error(run: Run, tmp_path: Path) -> None:
+    """It is the user's."""
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "notes").write_text("mine")
+
+    with pytest.raises(ZeroDivisionError), destination.new_folder(tmp_path / "out", run, force=True):
+        raise ZeroDivisionError
+
+    assert (tmp_path / "out" / "notes").read_text() == "mine"
