@@ -16,6 +16,7 @@ examples:
   dlprof help                    commands and topics
   dlprof help trace              as `dlprof trace --help`
   dlprof help backends install
+  dlprof help bench              a command, and below it the topic of the same name
   dlprof help exit-codes         a topic
   dlprof help input-bound        a finding: what it means, and what to do
   dlprof help --man > dlprof.1   the man page, with all commands"""
@@ -47,6 +48,9 @@ def run(args: Arguments) -> int:
         _manual(args.words)
     elif name in COMMANDS:
         _of_command(make_parser(name).subcommands()[name], args.words[1:]).print_help()
+        if name in TOPICS and len(args.words) == 1:
+            print()
+            _show(name)
     elif name in TOPICS:
         _show(name)
     elif name is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dlprof import cli
+from dlprof.cli import topics
 from dlprof.cli.topics import TOPICS
 from tests.unit.runs import dlprof
 
@@ -19,12 +20,22 @@ def test_without_a_word_commands_and_topics_are_listed(capsys: pytest.CaptureFix
 
 def test_a_command_is_explained_as_by_its_own_flag(capsys: pytest.CaptureFixture[str]) -> None:
     """Word for word."""
-    assert dlprof("help", "kernels") == 0
+    assert dlprof("help", "lines") == 0
     told = capsys.readouterr().out
     with pytest.raises(SystemExit):
-        dlprof("kernels", "--help")
+        dlprof("lines", "--help")
 
     assert told == capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", sorted({*cli.COMMANDS} & {*TOPICS}))
+def test_the_topic_of_a_commands_name_follows_its_help(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Neither hides the other."""
+    assert dlprof("help", name) == 0
+
+    told = capsys.readouterr().out
+    assert told.startswith(f"usage: dlprof {name} ")
+    assert told.endswith(f"\n\n{topics.text(name)}\n")
 
 
 def test_a_subcommand_is_explained_too(capsys: pytest.CaptureFixture[str]) -> None:
