@@ -49,7 +49,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the flags."""
     parser.add_argument("base", metavar="BASE", help="the version before: a run, or a folder of repeats")
     parser.add_argument("new", metavar="NEW", nargs="?", default="last", help="the version now (default: `last`)")
-    parser.add_argument("--max-regression", default="5%", metavar="P", help="growth that may pass (default: 5%%)")
+    parser.add_argument(
+        "--max-regression", default="5%", metavar="P", help="growth that may pass: 5%% or 0.05 (default: 5%%)"
+    )
     parser.add_argument("--only", metavar="PARTS", help="judge only these parts and what is below them: fit,wall")
     parser.add_argument("--anyway", action="store_true", help="judge runs that are not comparable, too")
     parser.add_argument("--format", choices=FORMATS, default="text", help=f"{', '.join(FORMATS)} (default: text)")

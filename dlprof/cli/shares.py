@@ -8,7 +8,7 @@ from dlprof.errors import UsageError
 
 
 def share(text: str, flag: str) -> float:
-    """The share that `5%` or `0.05` stands for.
+    """The share that `5%` or `0.05` stands for; `5` alone is neither, and not 500 %.
 
     Args:
         text: What was typed.
@@ -20,4 +20,7 @@ def share(text: str, flag: str) -> float:
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(%?)", text.strip())
     if match is None:
         raise UsageError(f"{flag} must be a share such as 5% or 0.05, not {text}.")
-    return float(match[1]) / (100 if match[2] else 1)
+    number = float(match[1])
+    if number >= 1 and not match[2]:
+        raise UsageError(f"{flag} {match[1]} would be {100 * number:g} %.", hint=f"{flag} {match[1]}%")
+    return number / (100 if match[2] else 1)
