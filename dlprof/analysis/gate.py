@@ -23,6 +23,7 @@ class Component:
         ci_ns: 95 % interval of new less base; None with too few runs.
         noise: Whether the change is within noise.
         regressed: Whether it grew beyond noise, beyond the threshold, and by enough to matter.
+        too_small: Whether it grew beyond noise and the threshold, but by too little of the wall time to matter.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Component:
     ci_ns: tuple[int, int] | None
     noise: bool
     regressed: bool
+    too_small: bool = False
 
     @property
     def change(self) -> float | None:
@@ -57,5 +59,6 @@ def components(found: Comparison, limit: float) -> list[Component]:
 def _judged(name: str, part: Difference, limit: float, wall_ns: int) -> Component:
     grown = part.delta_ns
     least = _LEAST_SHARE if part.b_ns else _LEAST_NEW_SHARE
-    regressed = not part.noise and grown > limit * part.b_ns and grown > least * wall_ns
-    return Component(name, part.b_ns, part.a_ns, part.ci_ns, part.noise, regressed)
+    beyond = not part.noise and grown > limit * part.b_ns
+    matters = grown > least * wall_ns
+    return Component(name, part.b_ns, part.a_ns, part.ci_ns, part.noise, beyond and matters, beyond and not matters)

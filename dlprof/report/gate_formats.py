@@ -60,16 +60,30 @@ def as_markdown(found: Outcome) -> str:
         "| --- | ---: | ---: | ---: | --- |",
     ]
     lines += [_row(part) for part in found.parts[:PARTS_IN_COMMENT]]
-    if len(found.parts) > PARTS_IN_COMMENT:
-        lines += ["", f"{len(found.parts) - PARTS_IN_COMMENT} more parts did not regress."]
+    rest = [part.regressed for part in found.parts[PARTS_IN_COMMENT:]]
+    if rest:
+        lines += ["", " ".join([*_counted(sum(rest), "regressed"), *_counted(rest.count(False), "did not regress")])]
     if found.causes:
         lines += ["", "**Why**", "", *(_item(rank, cause) for rank, cause in enumerate(found.causes, 1))]
     return "\n".join(lines) + "\n"
 
 
+def _counted(count: int, what: str) -> list[str]:
+    """A sentence about parts that are not shown; none where there are none."""
+    return [f"{count} more part{'s' if count > 1 else ''} {what}."] if count else []
+
+
 def _row(part: Component) -> str:
-    judged = "**regressed**" if part.regressed else "within noise" if part.noise else "within the limit"
-    return f"| {plain(part.name)} | {duration(part.base_ns)} | {duration(part.new_ns)} | {growth(part)} | {judged} |"
+    times = f"{duration(part.base_ns)} | {duration(part.new_ns)}"
+    return f"| {plain(part.name)} | {times} | {growth(part)} | {_judged(part)} |"
+
+
+def _judged(part: Component) -> str:
+    if part.regressed:
+        return "**regressed**"
+    if part.noise:
+        return "within noise"
+    return "too small to count" if part.too_small else "within the limit"
 
 
 def _item(rank: int, cause: Cause) -> str:

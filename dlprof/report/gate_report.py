@@ -75,6 +75,8 @@ class ComponentReport(Struct, frozen=True):
     ci_ns: tuple[int, int] | None
     within_noise: bool
     regressed: bool
+    too_small: bool = False
+    """Whether it grew beyond noise and the limit, but by too little of the wall time to count."""
 
 
 class GateReport(Struct, frozen=True, kw_only=True):
@@ -106,7 +108,16 @@ def as_json(comparison: Comparison, parts: Sequence[Component], limit: float) ->
         comparable=comparison.parity.comparable,
         why_not=comparison.parity.why_not,
         components=tuple(
-            ComponentReport(part.name, part.base_ns, part.new_ns, part.change, part.ci_ns, part.noise, part.regressed)
+            ComponentReport(
+                part.name,
+                part.base_ns,
+                part.new_ns,
+                part.change,
+                part.ci_ns,
+                part.noise,
+                part.regressed,
+                part.too_small,
+            )
             for part in parts
         ),
     )
@@ -126,7 +137,8 @@ def headline(found: Outcome) -> str:
     runs = f"{found.repeats} run{'s' if found.repeats > 1 else ''} a side"
     limit = f"{100 * found.limit:g} %"
     if not found.regressed:
-        return f"dlprof gate: ok, nothing grew by more than {limit} beyond noise;{wall} ({runs})"
+        what = "nothing that counts" if any(part.too_small for part in found.parts) else "nothing"
+        return f"dlprof gate: ok, {what} grew by more than {limit} beyond noise;{wall} ({runs})"
     names = ", ".join(f"{part.name} {growth(part)}" for part in found.regressed[:_NAMED])
     return safe(f"dlprof gate: FAILED, limit {limit}: {names};{wall} ({runs})")
 

@@ -55,6 +55,7 @@ def test_a_part_that_is_next_to_nothing_stops_nobody(tmp_path: Path) -> None:
     found = judged(tmp_path, {"construct": 0.04, "script": 10}, {"construct": 0.02, "script": 10})
 
     assert {part.name: part.regressed for part in found} == {"wall": False, "construct": False, "script": False}
+    assert [part.name for part in found if part.too_small] == ["construct"]
 
 
 def test_dlprofs_own_time_counts_nowhere(tmp_path: Path) -> None:

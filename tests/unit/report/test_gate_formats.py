@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from xml.etree import ElementTree as ET
 
+import pytest
+
 from dlprof.analysis.gate import Component
 from dlprof.report import gate_formats
 from dlprof.report.gate_report import Cause, Outcome
@@ -111,3 +113,27 @@ def test_a_cause_without_a_place_is_told_without() -> None:
     (_, first, _) = gate_formats.as_github(replace(FAILED, causes=[replace(CAUSE, file=None, line=None)]))
 
     assert first.startswith("::error title=dlprof gate%3A Files%2C 50 %25::It writes")
+
+
+def test_a_part_that_grew_by_too_little_to_count_is_not_called_within_the_limit() -> None:
+    """Nor does the answer say that nothing grew."""
+    small = Component("fit/steps/kernels", S // 100, S // 50, None, False, False, True)
+    text = gate_formats.as_markdown(replace(PASSED, parts=[WALL, small]))
+
+    assert "| fit/steps/kernels | 10.0 ms | 20.0 ms | +100.0 % | too small to count |" in text
+    assert "dlprof gate: ok, nothing that counts grew by more than 5 % beyond noise;" in text
+
+
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [
+        ([WALL] * 13, "1 more part did not regress."),
+        ([FIT] * 13, "1 more part regressed."),
+        ([FIT] * 14 + [WALL] * 3, "2 more parts regressed. 3 more parts did not regress."),
+    ],
+)
+def test_what_a_comment_leaves_out_is_counted(parts: list[Component], said: str) -> None:
+    """Those that regressed are never among those that did not."""
+    text = gate_formats.as_markdown(replace(PASSED, parts=parts))
+
+    assert text.splitlines()[-1] == said
