@@ -451,8 +451,13 @@ def name_to_type(run: RunDir) -> str:
     path = run.place.absolute()
     if path.parent == below:
         return "last" if find(below)[-1].path == path else shlex.quote(path.name)
-    short = os.path.relpath(path)
-    return shlex.quote(short if len(short) < len(str(path)) else str(path))
+    return shlex.quote(short_path(run))
+
+
+def short_path(run: RunDir) -> str:
+    """Where the user has a run: its path, from the current folder on where that is shorter."""
+    path = str(run.place.absolute())
+    return min(os.path.relpath(path), path, key=len)
 
 
 def goes_on(manifest: Manifest) -> bool:

@@ -80,7 +80,7 @@ def run(args: Arguments) -> int:
         print_json(gate_report.as_json(comparison, parts, limit))
     else:
         causes = _causes(comparison) if has_regressed and args.format != "text" else ()
-        before, now = ([run.name for run in side.runs] for side in (base, new))
+        before, now = gate_report.paths(base), gate_report.paths(new)
         _print(args.format, gate_report.Outcome(parts, limit, before, now, causes))
     return 1 if has_regressed else 0
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from msgspec import Struct
 
-from dlprof.analysis.compare import Comparison
+from dlprof import rundir
+from dlprof.analysis.compare import Comparison, Side
 from dlprof.analysis.gate import Component
 from dlprof.units import duration, safe
 
@@ -43,7 +44,7 @@ class Outcome:
     Attributes:
         parts: The parts, judged; those that regressed first.
         limit: Growth that may pass, as a share.
-        base, new: Names of the runs before, and of those now.
+        base, new: Paths of the runs before, and of those now.
         causes: Why, the most costly first; none where nothing regressed, or the runs cannot be diagnosed.
     """
 
@@ -103,8 +104,8 @@ def as_json(comparison: Comparison, parts: Sequence[Component], limit: float) ->
     return GateReport(
         passed=not any(part.regressed for part in parts),
         max_regression=limit,
-        base=tuple(run.name for run in comparison.b.runs),
-        new=tuple(run.name for run in comparison.a.runs),
+        base=paths(comparison.b),
+        new=paths(comparison.a),
         comparable=comparison.parity.comparable,
         why_not=comparison.parity.why_not,
         components=tuple(
@@ -121,6 +122,11 @@ def as_json(comparison: Comparison, parts: Sequence[Component], limit: float) ->
             for part in parts
         ),
     )
+
+
+def paths(side: Side) -> tuple[str, ...]:
+    """The runs of a side, as a user would type them: names of repeats are the same on both sides."""
+    return tuple(rundir.short_path(run.folder) for run in side.runs)
 
 
 def as_lines(found: Outcome) -> Iterator[str]:

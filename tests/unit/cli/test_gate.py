@@ -142,3 +142,15 @@ def test_what_became_slower_is_shown_at_its_line(
     runs.dlprof("gate", repeats(tmp_path / "b", 2), repeats(tmp_path / "n", 3), "--format", "github")
 
     assert capsys.readouterr().out.splitlines()[1].endswith("file=train.py,line=7::It writes. Write less.")
+
+
+def test_runs_are_named_by_their_paths(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Those of both sides have the same names in their folders."""
+    monkeypatch.chdir(tmp_path)
+    runs.dlprof("gate", repeats(Path("runs/base"), 2), repeats(Path("runs/new"), 2), "--format", "junit")
+
+    assert 'name="runs/base/0, runs/base/1, runs/base/2 to runs/new/0, runs/new/1, runs/new/2"' in (
+        capsys.readouterr().out
+    )

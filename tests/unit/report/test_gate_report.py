@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from dlprof.analysis import compare
 from dlprof.analysis.compare import Side
 from dlprof.analysis.gate import Component
@@ -55,9 +57,10 @@ def test_parts_alone_have_no_wall_time() -> None:
     assert next(gate_report.as_lines(Outcome([FIT], 0.1, "a", "b"))).endswith("fit/steps +25.0 %; (1 run a side)")
 
 
-def test_json_has_the_fields_of_the_contract(tmp_path: Path) -> None:
-    """`dlprof.gate/1`, see docs/json.md."""
-    base, new = (Side(name, (trained(tmp_path / name),)) for name in ("base", "new"))
+def test_json_has_the_fields_of_the_contract(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`dlprof.gate/1`, see docs/json.md. Repeats of both sides have the same names: their paths tell them apart."""
+    monkeypatch.chdir(tmp_path)
+    base, new = (Side(name, (trained(Path("runs") / name / "001"),)) for name in ("base", "new"))
 
     report = gate_report.as_json(compare.compare(new, base), [FIT, WALL], 0.05)
 
@@ -71,5 +74,5 @@ def test_json_has_the_fields_of_the_contract(tmp_path: Path) -> None:
         "why_not",
         "components",
     ]
-    assert (report.passed, report.base, report.new) == (False, ("base",), ("new",))
+    assert (report.passed, report.base, report.new) == (False, ("runs/base/001",), ("runs/new/001",))
     assert report.components[0] == ComponentReport("fit/steps", 4 * S, 5 * S, 0.25, (S // 2, 2 * S), False, True)
