@@ -70,19 +70,43 @@ def run(args: Arguments) -> int:
     limit = share(args.max_regression, "--max-regression")
     base, new = open_sides([args.base, args.new])
     comparison = compare.compare(new, base)
+    form = "json" if args.json else args.format
     if not comparison.parity.comparable and not args.anyway:
-        why = "; ".join(comparison.parity.why_not)
-        helps = "".join(f" What helps with {what}" for what in comparison.parity.advice)
-        raise UsageError(f"The runs are not comparable, because {why} (A is NEW, B is BASE).{helps}", hint="--anyway")
+        why = _why_not(comparison)
+        _print_refusal(form, comparison, limit, why)
+        raise UsageError(why, hint="--anyway")
     parts = _chosen(gate.components(comparison, limit), args.only)
     has_regressed = any(part.regressed for part in parts)
-    if args.json or args.format == "json":
+    if form == "json":
         print_json(gate_report.as_json(comparison, parts, limit))
     else:
-        causes = _causes(comparison) if has_regressed and args.format != "text" else ()
+        causes = _causes(comparison) if has_regressed and form != "text" else ()
         before, now = gate_report.paths(base), gate_report.paths(new)
-        _print(args.format, gate_report.Outcome(parts, limit, before, now, causes))
+        _print(form, gate_report.Outcome(parts, limit, before, now, causes))
     return 1 if has_regressed else 0
+
+
+def _why_not(comparison: Comparison) -> str:
+    """Why the runs are not judged, and what helps."""
+    why = "; ".join(comparison.parity.why_not)
+    helps = "".join(f" What helps with {what}" for what in comparison.parity.advice)
+    return f"The runs are not comparable, because {why} (A is NEW, B is BASE).{helps}"
+
+
+def _print_refusal(form: str, comparison: Comparison, limit: float, why: str) -> None:
+    """What a CI system reads must be whole also where nothing is judged; people are told on standard error."""
+    from dlprof.report import gate_formats, gate_report
+    from dlprof.report.json_text import print_json
+
+    refused = gate_report.Refusal(why, gate_report.paths(comparison.b), gate_report.paths(comparison.a))
+    if form == "json":
+        print_json(gate_report.as_json(comparison, (), limit))
+    elif form == "junit":
+        print(gate_formats.refused_as_junit(refused))
+    elif form == "markdown":
+        print(gate_formats.refused_as_markdown(refused), end="")
+    elif form == "github":
+        print(gate_formats.refused_as_github(refused))
 
 
 def _print(form: str, found: Outcome) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from xml.etree import ElementTree as ET
 
 from dlprof.analysis.gate import Component
-from dlprof.report.gate_report import Cause, Outcome, growth, headline, times
+from dlprof.report.gate_report import Cause, Outcome, Refusal, growth, headline, times
 from dlprof.report.markdown_text import plain
 from dlprof.units import duration, safe
 
@@ -21,15 +21,31 @@ _NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 def as_junit(found: Outcome) -> str:
     """A test case for each part, which fails if the part regressed; its time is the part's in the new version (s)."""
-    count = {"tests": str(len(found.parts)), "failures": str(len(found.regressed)), "errors": "0", "skipped": "0"}
-    root = ET.Element("testsuites", {"name": "dlprof gate", **count})
-    suite = ET.SubElement(
-        root, "testsuite", {"name": _xml(f"{', '.join(found.base)} to {', '.join(found.new)}"), **count}
-    )
+    root, suite = _suite(found, tests=len(found.parts), failures=len(found.regressed), errors=0)
     for part in found.parts:
         case = {"classname": "dlprof.gate", "name": _xml(part.name), "time": f"{part.new_ns / 1e9:.6f}"}
         _fail(ET.SubElement(suite, "testcase", case), part, found)
     ET.SubElement(suite, "system-out").text = _xml("\n".join([headline(found), *map(_told, found.causes)]))
+    return _written(root)
+
+
+def refused_as_junit(refused: Refusal) -> str:
+    """One test case, which is an error: nothing was judged."""
+    root, suite = _suite(refused, tests=1, failures=0, errors=1)
+    case = ET.SubElement(suite, "testcase", {"classname": "dlprof.gate", "name": "comparable"})
+    ET.SubElement(case, "error", {"type": "not-comparable", "message": _xml(refused.why)}).text = _xml(refused.why)
+    return _written(root)
+
+
+def _suite(found: Outcome | Refusal, **counts: int) -> tuple[ET.Element, ET.Element]:
+    """The root of a report, and the suite in it."""
+    count = {**{name: str(number) for name, number in counts.items()}, "skipped": "0"}
+    root = ET.Element("testsuites", {"name": "dlprof gate", **count})
+    name = _xml(f"{', '.join(found.base)} to {', '.join(found.new)}")
+    return root, ET.SubElement(root, "testsuite", {"name": name, **count})
+
+
+def _written(root: ET.Element) -> str:
     ET.indent(root)
     return ET.tostring(root, encoding="unicode", xml_declaration=False)
 
@@ -66,6 +82,11 @@ def as_markdown(found: Outcome) -> str:
     if found.causes:
         lines += ["", "**Why**", "", *(_item(rank, cause) for rank, cause in enumerate(found.causes, 1))]
     return "\n".join(lines) + "\n"
+
+
+def refused_as_markdown(refused: Refusal) -> str:
+    """A comment that says why nothing was judged."""
+    return f"### \N{CROSS MARK} dlprof gate: not judged\n\n{plain(refused.why)}\n"
 
 
 def _counted(count: int, what: str) -> list[str]:
@@ -111,6 +132,11 @@ def as_github(found: Outcome) -> Iterator[str]:
     yield from made[:ANNOTATIONS]
     for part in found.regressed[max(0, ANNOTATIONS - len(found.causes)) :]:
         yield safe(f"  {part.name}: {times(part)}")
+
+
+def refused_as_github(refused: Refusal) -> str:
+    """An error that says why nothing was judged."""
+    return _command("error", refused.why, title="dlprof gate: not judged")
 
 
 def _command(kind: str, message: str, **properties: str | int | None) -> str:

@@ -65,6 +65,20 @@ class Outcome:
         return min(len(self.base), len(self.new))
 
 
+@dataclass(frozen=True)
+class Refusal:
+    """Runs that are not judged, because they did different work.
+
+    Attributes:
+        why: Sentences for people: what differs, and what helps.
+        base, new: Paths of the runs before, and of those now.
+    """
+
+    why: str
+    base: Sequence[str]
+    new: Sequence[str]
+
+
 class ComponentReport(Struct, frozen=True):
     """A part of the run, before and after (ns)."""
 
@@ -98,11 +112,11 @@ def as_json(comparison: Comparison, parts: Sequence[Component], limit: float) ->
 
     Args:
         comparison: The new version (A) against the one before (B).
-        parts: Its parts, judged.
+        parts: Its parts, judged; without any nothing has passed: the runs were not judged.
         limit: Growth that may pass, as a share.
     """
     return GateReport(
-        passed=not any(part.regressed for part in parts),
+        passed=bool(parts) and not any(part.regressed for part in parts),
         max_regression=limit,
         base=paths(comparison.b),
         new=paths(comparison.a),

@@ -87,6 +87,30 @@ def test_runs_that_did_different_work_are_not_judged(tmp_path: Path, capsys: pyt
     assert runs.dlprof("gate", *pair, "--anyway") == 0
 
 
+@pytest.mark.parametrize(
+    ("form", "begin"),
+    [
+        ("junit", '<testsuites name="dlprof gate" tests="1" failures="0" errors="1"'),
+        ("markdown", "### \N{CROSS MARK} dlprof gate: not judged\n\nThe runs are not comparable, because "),
+        ("github", "::error title=dlprof gate%3A not judged::The runs are not comparable, because "),
+        ("json", '{\n "schema": "dlprof.gate/1",\n "passed": false,'),
+    ],
+)
+def test_what_a_ci_system_reads_is_whole_where_nothing_is_judged(
+    tmp_path: Path, form: str, begin: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And the exit code is that of bad usage all the same."""
+    command = {"script": "train.py", "module": None, "program": None, "argv": ["--epochs", "9"]}
+    pair = timed(tmp_path / "a", 2).folder.path, timed(tmp_path / "b", 2, command=command).folder.path
+
+    assert runs.dlprof("gate", *pair, "--format", form) == 64
+
+    said = capsys.readouterr()
+    assert said.out.startswith(begin)
+    assert "the arguments differ: " in said.out
+    assert said.err.startswith("dlprof: error: The runs are not comparable, because ")
+
+
 def test_the_gate_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """For tools."""
     runs.dlprof("gate", repeats(tmp_path / "base", 2), repeats(tmp_path / "new", 3), "--json")

@@ -9,7 +9,7 @@ import pytest
 
 from dlprof.analysis.gate import Component
 from dlprof.report import gate_formats
-from dlprof.report.gate_report import Cause, Outcome
+from dlprof.report.gate_report import Cause, Outcome, Refusal
 from tests.unit.runs import S
 
 WALL = Component("wall", 10 * S, 11 * S, None, False, False)
@@ -137,3 +137,31 @@ def test_what_a_comment_leaves_out_is_counted(parts: list[Component], said: str)
     text = gate_formats.as_markdown(replace(PASSED, parts=parts))
 
     assert text.splitlines()[-1] == said
+
+
+REFUSED = Refusal("The models differ: 1\n100 % <b>.", ("a",), ("b",))
+
+
+def test_junit_has_an_error_where_nothing_was_judged() -> None:
+    """A report without a test would pass."""
+    root = ET.fromstring(gate_formats.refused_as_junit(REFUSED))  # noqa: S314  (our own)
+
+    (suite,) = root
+    assert [suite.get(name) for name in ("name", "tests", "failures", "errors")] == ["a to b", "1", "0", "1"]
+    error = suite.find("testcase/error")
+    assert error is not None
+    assert (error.get("type"), error.text) == ("not-comparable", "The models differ: 1\n100 % <b>.")
+
+
+def test_a_comment_says_that_nothing_was_judged() -> None:
+    """Nothing in it is Markdown or HTML."""
+    assert gate_formats.refused_as_markdown(REFUSED) == (
+        "### ❌ dlprof gate: not judged\n\nThe models differ: 1\ufffd100 % &lt;b&gt;\\.\n"
+    )
+
+
+def test_github_is_told_an_error_where_nothing_was_judged() -> None:
+    """In one line."""
+    assert gate_formats.refused_as_github(REFUSED) == (
+        "::error title=dlprof gate%3A not judged::The models differ: 1%0A100 %25 <b>."
+    )
