@@ -19,8 +19,11 @@ import shlex
 import shutil
 import stat
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 
 from msgspec import Struct
@@ -50,8 +53,8 @@ RANKS = "rank-[0-9][0-9][0-9]*"
 """Folders, in one that holds nothing else, of the runs of the ranks of one training."""
 RUNS_FOLDER = "dlprof_runs"
 """Folder, below the current one, that takes runs which are given no name."""
-_LEVELS, _LOOKED_AT = 3, 2000
-"""So many levels of folders, and folders of a level, are looked at for runs in what is no run itself."""
+_LEVELS, _LOOKED_AT, _ENTRIES = 3, 2000, 20_000
+"""So many levels of folders, folders of a level, and entries of a folder are looked at for runs in what is no run."""
 _NAMED = 5
 """Of the runs that are found there."""
 
@@ -394,16 +397,48 @@ def _newest_below(folder: Path) -> list[Path]:
     found: list[Path] = []
     level = [folder]
     for _ in range(_LEVELS):
-        inner = [path for one in level for path in _inner(one)][:_LOOKED_AT]
+        inner = list(islice((path for one in level for path in _inner(one)), _LOOKED_AT))
         found += (path for path in inner if _has_manifest(path))
         level = [path for path in inner if not _has_manifest(path)]
     return sorted(found, key=lambda path: (_age(path / "manifest.json"), path.name), reverse=True)
 
 
 def _inner(folder: Path) -> list[Path]:
-    with contextlib.suppress(OSError):  # a file, or a folder that is not ours to look into
-        return [path for path in sorted(folder.iterdir()) if path.is_dir()]
+    with (
+        contextlib.suppress(OSError),
+        os.scandir(folder) as entries,
+    ):  # a file, or a folder that is not ours to look into
+        return sorted(Path(entry.path) for entry in islice(entries, _ENTRIES) if entry.is_dir())
     return []
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """A folder that holds runs, where none were found."""
+
+    folder: Path
+    count: int
+
+    @property
+    def said(self) -> str:
+        """It, in a clause."""
+        return f"{'this folder' if self.folder == Path() else f'{self.folder}/'} holds {self.count}"
+
+    @property
+    def hint(self) -> str:
+        """What lists them."""
+        return f"dlprof runs {shlex.quote(str(self.folder))}"
+
+
+def elsewhere(folder: Path) -> Elsewhere | None:
+    """The folder of most runs, in a folder and a few levels below it; hidden ones are not looked at."""
+    found = Counter(
+        run.parent
+        for run in _newest_below(folder)
+        if not any(part.startswith(".") for part in run.relative_to(folder).parts)
+        and ((run / "raw").is_dir() or (run / "tables").is_dir())  # others, too, call a file manifest.json
+    )
+    return next((Elsewhere(*most) for most in found.most_common(1)), None)
 
 
 def is_run(text: str) -> bool:
@@ -421,6 +456,9 @@ def _from_the_end(number: int) -> RunDir:
     """The last run here, or one of those before it."""
     runs = find(Path(RUNS_FOLDER))
     if not runs:
+        other = elsewhere(Path())
+        if other:
+            raise NoInputError(f"There is no run below {RUNS_FOLDER}/ here, but {other.said}.", hint=other.hint)
         raise NoInputError(f"There is no run below {RUNS_FOLDER}/ here.", hint="dlprof trace SCRIPT, or dlprof demo")
     if number >= len(runs):
         count = "is only one run" if len(runs) == 1 else f"are only {len(runs)} runs"

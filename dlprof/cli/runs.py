@@ -46,7 +46,8 @@ def run(args: Arguments) -> int:
     if args.json:
         print_json(listed)
     elif not listed.runs:
-        print(f"no runs in {folder}; make one: dlprof trace SCRIPT")
+        other = rundir.elsewhere(folder if args.folder else Path())
+        print(f"no runs in {folder}; {f'{other.said}: {other.hint}' if other else 'make one: dlprof trace SCRIPT'}")
     else:
         print("\n".join(run_list.as_line(row) for row in listed.runs))
     return 0

@@ -248,3 +248,38 @@ def test_the_start_of_no_process_is_an_error() -> None:
     """Process numbers end at 2^22."""
     with pytest.raises(FileNotFoundError):
         rundir.process_start(1 << 30)
+
+
+@pytest.mark.parametrize(
+    ("folders", "said", "hint"),
+    [
+        (["runs/a/raw", "runs/b/tables", "base/1/raw"], "runs/ holds 2", "dlprof runs runs"),
+        (["runs/base/001/raw"], "runs/base/ holds 1", "dlprof runs runs/base"),
+        (["mine/raw"], "this folder holds 1", "dlprof runs ."),
+    ],
+)
+def test_where_no_last_run_is_a_folder_that_holds_runs_is_named(
+    folders: list[str], said: str, hint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The one that holds most."""
+    monkeypatch.chdir(tmp_path)
+    for inner in map(Path, folders):
+        stored(inner.parent, 1)
+        inner.mkdir()
+
+    with pytest.raises(NoInputError) as caught:
+        rundir.resolve("last")
+
+    assert (caught.value.message, caught.value.hint) == (f"There is no run below dlprof_runs/ here, but {said}.", hint)
+
+
+def test_manifests_of_other_programs_and_hidden_folders_are_no_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page for the browser has one, too."""
+    monkeypatch.chdir(tmp_path)
+    stored(Path("page/dist"), 1)
+    stored(Path(".cache/run"), 1)
+    Path(".cache/run/raw").mkdir()
+
+    assert rundir.elsewhere(Path()) is None

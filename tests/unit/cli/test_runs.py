@@ -45,3 +45,18 @@ def test_a_folder_without_runs_says_how_to_make_one(
 def test_a_folder_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     """When it was asked for."""
     assert dlprof("runs", tmp_path / "none") == 66
+
+
+def test_runs_in_another_folder_are_pointed_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where none are in the one that is looked at."""
+    monkeypatch.chdir(tmp_path)
+    trained(tmp_path / "my runs" / "one")
+
+    assert (dlprof("runs"), dlprof("runs", ".")) == (0, 0)
+
+    assert capsys.readouterr().out.splitlines() == [
+        "no runs in dlprof_runs; my runs/ holds 1: dlprof runs 'my runs'",
+        "no runs in .; my runs/ holds 1: dlprof runs 'my runs'",
+    ]
