@@ -133,12 +133,20 @@ def _ends(text: str) -> str:
 
 
 def _run_and_query(args: Arguments) -> tuple[str, str | None]:
-    """A single word with blanks is a query of the last run, unless a run has that name."""
+    """A single word with blanks is a query of the last run, unless a run has that name; a query may stand first."""
     from dlprof.rundir import is_run
 
     if args.query is None and len(args.run.split()) > 1 and not is_run(args.run):
         return "last", args.run
+    if args.query is not None and _is_query(args.run) and not _is_query(args.query) and not is_run(args.run):
+        return args.query, args.run
     return args.run, args.query
+
+
+def _is_query(text: str) -> bool:
+    """Whether this can only be meant as one."""
+    words = text.split()
+    return len(words) > 1 and words[0].lower() in ("select", "with", "from")
 
 
 def _tables(run: Run) -> list[tuple[Any, ...]]:

@@ -114,3 +114,19 @@ def test_tables_of_ranks_are_listed_with_the_rows_of_all(tmp_path: Path, capsys:
     listed = {one["table"]: one for one in json.loads(capsys.readouterr().out)}
     assert listed["steps"]["rows"] == 80
     assert all(one["columns"].startswith("host, rank, ") for one in listed.values())
+
+
+def test_the_query_may_stand_before_the_run(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Only one of the two can be a query."""
+    assert dlprof("sql", " select count(*) AS n FROM steps", run, "--format", "csv") == 0
+
+    assert capsys.readouterr().out == "n\r\n250\r\n"
+
+
+def test_of_a_query_before_a_run_that_is_not_there_the_run_is_missed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Not a run with the query's text for a name."""
+    assert dlprof("sql", "WITH a AS (SELECT 1) SELECT * FROM a", tmp_path / "none") == 66
+
+    assert "There is no run " in capsys.readouterr().err
