@@ -69,11 +69,11 @@ def _no_gap(comparison: Comparison) -> str:
 def _gap(comparison: Comparison) -> str:
     (slow, slower), (fast, faster) = _sides(comparison) if comparison.gap_ns > 0 else reversed(_sides(comparison))
     shorter, longer = sorted((comparison.a_wall_ns, comparison.b_wall_ns))
-    ratio, by = f"{longer / max(1, shorter):.2f} x", duration(abs(comparison.gap_ns))
+    by = duration(abs(comparison.gap_ns))
     if comparison.parity.comparable:
-        gap = f"{slow} is {ratio} slower than {fast}, by {by}"
-    else:  # no word of speed where the work may not be the same
-        gap = f"{slow} took {ratio} as long as {fast}, {by} more"
+        gap = f"{slow} is {longer / max(1, shorter):.2f} x slower than {fast}, by {by}"
+    else:  # no word of speed, and no ratio, where the work may not be the same
+        gap = f"{slow} took {by} more than {fast}"
     most = 2 * sum(abs(item.delta_ns) for item in slower[:_NAMED]) >= abs(comparison.gap_ns)
     causes = f", {'most of it in' if most else 'with'} {_named(comparison, slower)}" if slower else ""
     against = f"; {_longer(comparison, fast, faster)}" if faster else ""
