@@ -53,7 +53,7 @@ def of_run(report: Report, found: Diagnosis | None) -> str:
         found: Its diagnosis; None: it cannot be diagnosed.
     """
     head = " ".join([PurePath(report.script or report.run).name, *report.arguments])
-    where = f"on {report.backend}; " if report.backend else ""
+    where = f"on {report.ran_on}; " if report.ran_on else ""
     return _page(
         f"<p><b>{_text(head)}</b> <span class='dim'>{_text(where)}run {_text(report.run)}; "
         f"{_text(_ended(report))}; {duration(report.wall_ns)}</span></p>",

@@ -43,7 +43,7 @@ def open_sides(texts: Sequence[str]) -> list[Side]:
     from dlprof.analysis.compare import Side  # noqa: PLC0415
 
     groups = [tuple(run for name in text.split(",") for run in _runs(name)) for text in texts]
-    labels = [runs[0].backend or runs[0].name for runs in groups]
+    labels = [runs[0].manifest.ran_on or runs[0].name for runs in groups]
     if len(set(labels)) < len(labels):
         labels = [runs[0].name if len(runs) == 1 else runs[0].folder.path.parent.name for runs in groups]
     if len(set(labels)) < len(labels):

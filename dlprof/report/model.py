@@ -446,6 +446,11 @@ class Report(Struct, frozen=True, kw_only=True):
         return self.state == RunState.IMPORTED
 
     @property
+    def ran_on(self) -> str | None:
+        """The backend, or without Keras the engine that was loaded; None: none that dlprof knows."""
+        return self.backend or (self.engine.name if self.engine is not None else None)
+
+    @property
     def attached(self) -> bool:
         """Whether it is of a process that ran already."""
         return self.source == RunSource.ATTACHED

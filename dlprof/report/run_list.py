@@ -26,6 +26,13 @@ class StoredRun(Struct, frozen=True):
     signal: int | None
     wall_ns: int | None
     size_bytes: int
+    engine: str | None = None
+    """The engine that was loaded; None: none that dlprof knows."""
+
+    @property
+    def ran_on(self) -> str | None:
+        """The backend, or without Keras the engine, as the first line of the report has it."""
+        return self.backend or self.engine
 
 
 class DamagedRun(Struct, frozen=True):
@@ -63,21 +70,22 @@ def _stored(folder: RunDir) -> StoredRun:
         run=folder.path.name,
         created=manifest.created,
         script=manifest.command.text,
-        backend=manifest.keras_backend or manifest.backend.name,
+        backend=manifest.asked_or_told,
         state=manifest.state,
         exit_code=process.exit_code,
         signal=process.signal,
         wall_ns=process.wall_ns,
         size_bytes=folder.size_bytes(),
+        engine=manifest.engine.name if manifest.engine is not None else None,
     )
 
 
 def as_line(row: StoredRun | DamagedRun) -> str:
-    """A run as one line: name, backend, script, how it ended, wall time, size."""
+    """A run as one line: name, backend or engine, script, how it ended, wall time, size."""
     if isinstance(row, DamagedRun):
         return f"{row.run:<40} damaged: {safe(row.damaged)}"
     return (
-        f"{row.run:<40} {row.backend or '-':<12} {safe(row.script or '-'):<24} {_ended(row):<10} "
+        f"{row.run:<40} {row.ran_on or '-':<12} {safe(row.script or '-'):<24} {_ended(row):<10} "
         f"{duration(row.wall_ns):>9} {size(row.size_bytes):>8}"
     )
 

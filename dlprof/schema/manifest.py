@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, field
 
-from dlprof.schema.vocabulary import ProbeState, RunState
+from dlprof.schema.vocabulary import ProbeState, RunSource, RunState
 
 FORMAT = "dlprof.run/1"
 _MOST = 1 << 62
@@ -409,6 +409,17 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     def keras_backend(self) -> str | None:
         """The backend that Keras said it ran on; None: no Keras was seen."""
         return self.keras.backend if self.keras is not None else None
+
+    @property
+    def asked_or_told(self) -> str | None:
+        """The managed backend that was asked for, else the one that Keras said it ran on; None: not known."""
+        asked, told = self.backend.name, self.keras_backend
+        return (asked or told) if self.backend.source == RunSource.MANAGED else (told or asked)
+
+    @property
+    def ran_on(self) -> str | None:
+        """The backend, or without Keras the engine that was loaded; None: none that dlprof knows."""
+        return self.asked_or_told or (self.engine.name if self.engine is not None else None)
 
 
 def decode(content: bytes) -> Manifest:

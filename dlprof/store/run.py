@@ -65,9 +65,7 @@ class Run:
     @property
     def backend(self) -> str | None:
         """The managed backend that was asked for, else the one that Keras said it ran on; None: not known."""
-        asked, told = self.manifest.backend.name, self.manifest.keras_backend
-        managed = self.manifest.backend.source == "managed"
-        return (asked or told) if managed else (told or asked)
+        return self.manifest.asked_or_told
 
     def table(self, name: str, columns: Sequence[str] | None = None) -> pa.Table:
         """A table of the run; one that was not written is empty, with its schema.

@@ -32,6 +32,7 @@ from dlprof.report.html.hot_lines import Block
 from dlprof.report.html.names import cut
 from dlprof.report.html.source_lines import SourceFile
 from dlprof.report.model import EpochTime, MeasuredGpus, Report, UnmeasuredGpus
+from dlprof.report.sections import head
 from dlprof.store.run import Run
 from dlprof.units import size
 
@@ -145,7 +146,8 @@ def _phases(report: Report) -> dict[str, Any]:
 def _title(report: Report) -> str:
     if report.imported:
         return f"{report.run} (imported)"
-    return f"{Path(report.script or '').name} on {report.backend or report.source}"
+    on = "" if report.outside else f" on {head.engine(report)}"
+    return f"{Path(report.script or '').name}{on}"
 
 
 @dataclass(frozen=True)

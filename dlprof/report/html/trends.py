@@ -109,7 +109,7 @@ def of_runs(runs: Sequence[IndexedRun]) -> Trends:
 
 
 def _alike(run: IndexedRun) -> tuple[str, ...]:
-    return run.listed.script or "", run.listed.backend or "", *run.arguments
+    return run.listed.script or "", run.listed.ran_on or "", *run.arguments
 
 
 def _when(run: IndexedRun) -> datetime:
@@ -123,7 +123,7 @@ def _when(run: IndexedRun) -> datetime:
 def _trend(group: Sequence[IndexedRun]) -> Trend:
     first = group[0]
     what = " ".join([first.listed.script or "imported traces", *first.arguments])
-    title = f"{what} on {first.listed.backend}" if first.listed.backend else what
+    title = f"{what} on {first.listed.ran_on}" if first.listed.ran_on else what
     hows = {run.figures.how for run in group if run.figures.step_ns is not None}
     wall = _curve("wall time", group, lambda run: run.listed.wall_ns)
     step = _curve("train step", group, lambda run: run.figures.step_ns, ", ".join(sorted(hows)))

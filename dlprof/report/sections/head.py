@@ -35,8 +35,7 @@ def versions(report: Report) -> str:
 
 def engine(report: Report) -> str:
     """What it ran on: the backend of Keras, or an engine without it."""
-    without_keras = report.engine.name if report.engine is not None else ""
-    return report.backend or without_keras or "no engine that dlprof knows"
+    return report.ran_on or "no engine that dlprof knows"
 
 
 def cores(machine: Machine) -> str:

@@ -75,3 +75,14 @@ def test_ranks_are_in_manifests_as_they_were_told(tmp_path: Path) -> None:
     assert manifest["rank"] == {"rank": 1, "world": 2, "by": "RANK"}
     run = opening.open_run(str(tmp_path / "rank-001"))
     assert run.manifest.rank == Rank(rank=1, world=2, by="RANK")
+
+
+def test_sides_without_keras_are_labelled_by_their_engines(tmp_path: Path) -> None:
+    """As runs on two backends of Keras are."""
+    own = {**runs.manifest()["backend"], "name": None, "source": "python"}
+    for name in ("torch", "jax"):
+        runs.make(tmp_path / name, runs.manifest(keras=None, backend=own, engine={"name": name, "version": "1"}))
+
+    sides = opening.open_sides([str(tmp_path / "torch"), str(tmp_path / "jax")])
+
+    assert [side.label for side in sides] == ["torch", "jax"]

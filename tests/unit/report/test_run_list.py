@@ -30,7 +30,16 @@ def test_a_run_is_told_by_its_manifest(tmp_path: Path) -> None:
         "exit_code": 0,
         "signal": None,
         "wall_ns": 10 * S,
+        "engine": "torch",
     }
+
+
+def test_a_run_without_keras_is_on_its_engine(tmp_path: Path) -> None:
+    """As the first line of its report says."""
+    alone = manifest(keras=None, backend={**manifest()["backend"], "name": None, "source": "python"})
+    (row,) = run_list.list_runs([make(tmp_path / "r", alone).folder]).runs
+
+    assert re.split(r" {2,}", run_list.as_line(row))[:3] == ["r", "torch", "train.py"]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from dlprof.schema import manifest as manifests
-from dlprof.schema.manifest import Clock, Command, Gpu, Machine, Manifest, Process
+from dlprof.schema.manifest import Backend, Clock, Command, Engine, Gpu, Keras, Machine, Manifest, Process
 
 
 def test_a_manifest_is_read_as_it_was_written() -> None:
@@ -22,6 +22,27 @@ def test_a_manifest_is_read_as_it_was_written() -> None:
     )
 
     assert manifests.decode(manifests.encode(told)) == told
+
+
+@pytest.mark.parametrize(
+    ("source", "name", "keras", "ran_on"),
+    [
+        ("managed", "tensorflow1", "tensorflow", "tensorflow1"),
+        ("python", None, "jax", "jax"),
+        ("python", None, None, "torch"),
+    ],
+)
+def test_a_run_is_on_what_was_asked_for_else_on_what_was_told(
+    source: str, name: str | None, keras: str | None, ran_on: str
+) -> None:
+    """An environment of dlprof's has the name that was asked for; without Keras only the engine has one."""
+    told = Manifest(
+        backend=Backend(name=name, source=source),
+        keras=Keras(backend=keras) if keras else None,
+        engine=Engine(name="torch"),
+    )
+
+    assert told.ran_on == ran_on
 
 
 def test_a_manifest_of_an_older_dlprof_has_what_it_lacks_as_not_known() -> None:

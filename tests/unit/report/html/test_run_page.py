@@ -32,6 +32,13 @@ def test_phases_are_shown_with_the_figures_of_the_report(tmp_path: Path) -> None
     assert '<td class="number" data-phase="fit">6.00 s</td><td class="number">60.0</td>' in text
 
 
+def test_a_run_without_keras_is_on_its_engine(tmp_path: Path) -> None:
+    """Where its interpreter came from is no name of it."""
+    alone = manifest(keras=None, backend={**manifest()["backend"], "name": None, "source": "python"})
+
+    assert "<h1>train.py on torch</h1>" in run_page.make(make(tmp_path / "r", alone), None)
+
+
 def test_a_run_that_cannot_be_diagnosed_says_why(tmp_path: Path) -> None:
     """In place of findings."""
     text = run_page.make(trained(tmp_path / "r"), None, "nothing was seen.")
