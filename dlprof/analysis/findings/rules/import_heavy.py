@@ -14,6 +14,8 @@ from dlprof.schema.tree_paths import Tree
 from dlprof.schema.vocabulary import Ground, SpanKind
 
 _START_TITLE = Title("Starting the process and importing Keras took longer", "starting the process and importing Keras")
+_START_TITLE_ALONE = Title("Starting the process and its imports took longer", "starting the process and its imports")
+"""Without Keras on that side."""
 TITLE = Title("Imports slowed the start", "imports")
 _ALWAYS = frozenset({"keras", "tf_keras", "numpy", "scipy", "h5py"})
 """What every training under Keras imports, whatever its engine."""
@@ -37,7 +39,7 @@ def look(case: Case) -> Iterator[Claim]:
     yield Claim(
         Sentence(
             f"Importing {', '.join(call.name for call, _ in extra[:_NAMED])} takes",
-            ", beyond Keras and its engine.",
+            f", beyond {_needed(case)}.",
         ),
         case.spread(case.phases.of(part for _, parts in extra for part in parts)),
         [queries.spans(SpanKind.IMPORT)],
@@ -46,6 +48,11 @@ def look(case: Case) -> Iterator[Claim]:
         worst.line,
         support=Support(Ground.PLACE, seen=len(extra)),
     )
+
+
+def _needed(case: Case) -> str:
+    """What the training needs: Keras only where it was imported."""
+    return "Keras and its engine" if case.run.manifest.keras is not None else "the engine"
 
 
 def _length(parts: Sequence[Interval]) -> int:
@@ -81,14 +88,14 @@ def _of_pair(case: Case) -> Iterator[Claim]:
         return
     yield Claim(
         Sentence(
-            "Starting and ending the process, importing Keras and its engine, takes",
+            f"Starting and ending the process, importing {_needed(case)}, takes",
             ": a longer training would not feel it.",
             more=True,
         ),
         takes,
         [queries.spans(SpanKind.IMPORT)],
         "Compare longer trainings, or steady steps only.",
-        title=_START_TITLE,
+        title=_START_TITLE if case.run.manifest.keras is not None else _START_TITLE_ALONE,
         support=Support(Ground.COMPARED),
     )
 

@@ -60,3 +60,22 @@ def test_an_import_that_had_to_read_from_disk_is_no_cause(tmp_path: Path, pages:
 
     assert ("import-heavy" in slugs(diagnosis)) == named
     assert any("read from disk" in text for text in because) != named
+
+
+@pytest.mark.parametrize(
+    ("keras", "title", "needed"),
+    [
+        (runs.manifest()["keras"], "Starting the process and importing Keras took longer", "Keras and its engine"),
+        (None, "Starting the process and its imports took longer", "the engine"),
+    ],
+)
+def test_keras_is_named_only_where_it_was_imported(
+    tmp_path: Path, keras: dict[str, str] | None, title: str, needed: str
+) -> None:
+    """A script of PyTorch alone was told that importing Keras took longer."""
+    phases = parts(import_=4, fit_steps=6, teardown=2)
+    slow = Planted({**imported(4, 20), "phases": phases}, {**lasting(12), "keras": keras})
+    finding = pick(diagnose.diagnose_gap(compared(slow, Planted(imported(2, 20)), tmp_path)), "import-heavy")
+
+    assert finding.heading == title
+    assert finding.claim.startswith(f"Starting and ending the process, importing {needed}, takes 2.00 s more")
