@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from typing import Any
 
 from dlprof import color
+from dlprof.cli import meant
 from dlprof.cli.command import Command, arguments, load
 from dlprof.cli.parser import Help, Parser
 from dlprof.errors import did_you_mean
@@ -83,8 +83,9 @@ def parse(words: Sequence[str]) -> tuple[Command, Any]:
     own, script_arguments = _split(words) if chosen == "trace" else (words, [])
     parsed, unknown = parser.parse_known_args(own)
     if unknown:
-        hint = _hint(own, unknown, script_arguments) if chosen == "trace" else None
-        parser.subcommands()[parsed.command].unknown(unknown, hint)
+        of_command = parser.subcommands()[parsed.command]
+        hint = meant.line(of_command, own, unknown, parsed, script_arguments) if chosen == "trace" else None
+        of_command.unknown(unknown, hint)
     color.choose(getattr(parsed, "color", "auto"))
     command = load(parsed.command)
     parsed.script_arguments = tuple(script_arguments)
@@ -133,14 +134,3 @@ def _split(words: list[str]) -> tuple[list[str], list[str]]:
         return words, []
     at = words.index("--")
     return words[:at], words[at + 1 :]
-
-
-def _hint(own: Sequence[str], unknown: Sequence[str], given: Sequence[str]) -> str:
-    """The line that gives what `trace` does not know to the script, before what was given to it."""
-    left, rest = list(unknown), []
-    for word in own:
-        if left and word == left[0]:
-            left.pop(0)
-        else:
-            rest.append(word)
-    return f"dlprof {shlex.join([*rest, '--', *unknown, *given])}    (the script's own arguments come after --)"

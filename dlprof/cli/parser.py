@@ -6,6 +6,7 @@ import argparse
 import re
 import sys
 from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 from typing import Any, NoReturn
 
 from dlprof.errors import ExitCode, did_you_mean, nearest
@@ -15,6 +16,10 @@ COLORS = ("auto", "always", "never")
 _CHOICE = re.compile(
     r"argument (?P<what>.+?): invalid choice: '(?P<word>.*?)' \(choose from (?P<known>.*)\)", re.DOTALL
 )
+
+_HARDLY_ANOTHER = 0.8
+"""A word as like to an option of ours is that option, though the script may have one that is a little like it."""
+_LEAST_LETTERS = 3
 
 
 class Help(argparse.RawDescriptionHelpFormatter):
@@ -67,12 +72,30 @@ class Parser(argparse.ArgumentParser):
         """
         flags = {flag.lstrip("-"): flag for flag in self.flags()}
         typed = (word.partition("=")[0].lstrip("-") for word in words if word.startswith("--"))
-        near = "".join(f"; did you mean {flags[name]}?" for word in typed for name in nearest(word, flags))
+        found = (self._short(word) or [flags[name] for name in nearest(word, flags)] for word in typed)
+        near = "".join(f"; did you mean {flag}?" for each in found for flag in each)
         self.print_usage(sys.stderr)
         print(f"{self.prog}: error: unrecognized arguments: {' '.join(words)}{near}", file=sys.stderr)
         if hint:
             print(f"  try: {hint}", file=sys.stderr)
         raise SystemExit(int(ExitCode.USAGE))
+
+    def misspelt(self, word: str) -> list[str]:
+        """An unknown option as it is spelt right, where it can hardly be another one: `--kernel=all`, `--out`."""
+        name, is_given, value = word.partition("=")
+        if not name.startswith("--"):
+            return []
+        long = {flag.lstrip("-"): flag for flag in self.flags() if flag.startswith("--")}
+        near = [long[one] for one in get_close_matches(name[2:], long, 1, _HARDLY_ANOTHER)]
+        if near:
+            return [f"{near[0]}{is_given}{value}"]
+        short = self._short(name[2:])
+        return [*short, *([value] if short and is_given else [])]
+
+    def _short(self, word: str) -> list[str]:
+        """The option that has one letter only, of which this is the long name or a part of it: `-o` of `out`."""
+        shorts = {one.dest: one.option_strings[0] for one in self._actions if _is_short(one)}
+        return [flag for name, flag in shorts.items() if len(word) >= _LEAST_LETTERS and _begins_alike(word, name)][:1]
 
     def flags(self) -> Iterable[str]:
         """All options, as they are typed."""
@@ -82,6 +105,15 @@ class Parser(argparse.ArgumentParser):
         """Subcommands and their parsers."""
         found = (action for action in self._actions if isinstance(action, argparse._SubParsersAction))  # noqa: SLF001
         return dict(next(found).choices) if self._subparsers is not None else {}
+
+
+def _is_short(action: argparse.Action) -> bool:
+    return bool(action.option_strings) and not any(flag.startswith("--") for flag in action.option_strings)
+
+
+def _begins_alike(word: str, name: str) -> bool:
+    """`out`, `output` and `output-dir` of `output`."""
+    return name.startswith(word) or re.split("[-_]", word)[0] == name
 
 
 def _with_suggestion(message: str) -> str:

@@ -266,7 +266,12 @@ def _flags(args: Arguments) -> dict[str, Any]:
     if args.program:
         return {**flags, **_program(args)}
     if args.module and args.script:
-        raise UsageError("Give a script or -m MODULE, not both.", hint="arguments of the module come after --")
+        from dlprof.cli import meant
+
+        python = f"dlprof trace -m {args.module} --python {args.script}" if meant.is_interpreter(args.script) else None
+        raise UsageError(
+            "Give a script or -m MODULE, not both.", hint=python or "arguments of the module come after --"
+        )
     if not args.module and not args.script:
         raise UsageError("There is no script to trace.", hint="dlprof trace SCRIPT")
     return {**flags, "module": args.module, "script": args.script, "arguments": args.script_arguments}

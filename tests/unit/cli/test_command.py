@@ -57,6 +57,7 @@ def test_every_module_of_the_command_line_is_a_command() -> None:
         "finding_help",
         "manual",
         "json_types",
+        "meant",
         "parser",
         "rule_texts",
         "shares",
