@@ -27,6 +27,12 @@ def nearest(word: str, known: Iterable[str]) -> list[str]:
     return [names[name] for name in near[-1:]]
 
 
+def _either(words: Sequence[str]) -> str:
+    """`a`, `a or b`, `a, b or c`."""
+    *others, last = words
+    return f"{', '.join(others)} or {last}" if others else last
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """`; did you mean X?` with the nearest of the known words, or nothing where none is near."""
     return "".join(f"; did you mean {name}?" for name in nearest(word, known))
@@ -60,14 +66,14 @@ class DlprofError(Exception):
     Args:
         message: One sentence that says what is wrong.
         hint: The command or the change that mends it, where one is known.
-        near: Words that may have been meant (`nearest`); the first is suggested in the sentence.
+        near: Words that may have been meant (`nearest`), the likeliest first.
     """
 
     exit_code = ExitCode.INTERNAL
 
     def __init__(self, message: str, *, hint: str | None = None, near: Sequence[str] = ()) -> None:
         if near:
-            message = f"{message.removesuffix('.')}; did you mean {near[0]}?"
+            message = f"{message.removesuffix('.')}; did you mean {_either(near)}?"
         super().__init__(message)
         self.message = message
         self.hint = hint

@@ -57,6 +57,8 @@ _LEVELS, _LOOKED_AT, _ENTRIES = 3, 2000, 20_000
 """So many levels of folders, folders of a level, and entries of a folder are looked at for runs in what is no run."""
 _NAMED = 5
 """Of the runs that are found there."""
+_NEAR = 3
+"""Runs that are suggested for a name that is none."""
 
 
 class RunDir(Struct, frozen=True):
@@ -375,7 +377,15 @@ def resolve(text: str) -> RunDir:
         raise _no_run_itself(Path(text))
     if (Path(RUNS_FOLDER) / text).is_dir():  # as that of repeats
         raise _no_run_itself(Path(RUNS_FOLDER) / text)
-    raise NoInputError(f"There is no run {text}.", hint="dlprof runs", near=nearest(text, _names(text)))
+    raise NoInputError(f"There is no run {text}.", hint="dlprof runs", near=_near(text))
+
+
+def _near(text: str) -> list[str]:
+    """Runs that a name may have meant: the newest that have it as a word, else that which is spelt most like it."""
+    wanted = re.compile(rf"(^|[-_.]){re.escape(text)}($|[-_.])", re.IGNORECASE)
+    named = [path for path in _folders(Path(RUNS_FOLDER)) if wanted.search(path.name)]
+    newest = sorted(named, key=lambda path: (_age(path / "manifest.json"), path.name), reverse=True)
+    return [path.name for path in newest[:_NEAR]] or nearest(text, _names(text))
 
 
 def _no_run_itself(path: Path) -> NoInputError:

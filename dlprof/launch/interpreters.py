@@ -24,6 +24,7 @@ _SECONDS = 60.0
 """For the answer of an interpreter that the user named: the first start from a network disk takes long."""
 _SECONDS_EACH = 10.0
 """For that of a candidate: one that hangs must not keep the user from the others."""
+_EXAMPLE = "--python PATH/bin/python, PATH being an environment that has what the script imports"
 _KERAS = {"keras": ("keras", "keras-mxnet", "Keras"), "tf_keras": ("tf-keras",)}
 _OTHERS = {"numpy": ("numpy",), "line_profiler": ("line_profiler", "line-profiler"), "opt_einsum": ("opt_einsum",)}
 _NAMES = (
@@ -73,19 +74,33 @@ def inspect(path: str | Path) -> InterpreterFacts:
     """
     program = shutil.which(str(path)) or str(path)
     if not Path(program).exists():
-        raise NoInputError(
-            f"There is no interpreter {path}.", hint="dlprof doctor, which lists the interpreters that were found"
-        )
+        named = "" if os.sep in str(path) else ": no program on PATH has that name, and no file here"
+        raise NoInputError(f"There is no interpreter {path}{named}.", hint=_instead(str(path)))
     if Path(program).is_dir():
         raise UsageError(f"{path} is a folder, not an interpreter.", hint=f"--python {Path(path) / 'bin' / 'python'}")
     facts = _ask(program)
     if facts is None:
-        raise UsageError(f"{path} is not a working Python interpreter.", hint=f"{path} --version")
+        raise UsageError(f"{path} is not a working Python interpreter.", hint=_why_not(str(path)))
     if facts.version < (3, 6, 0):
         raise UsageError(
             f"{path} is Python {facts.version_text}; dlprof traces Python 3.6 and newer.", hint="dlprof doctor"
         )
     return facts
+
+
+def _instead(typed: str) -> str:
+    """What to give in place of a program that is none: an environment of a backend, where it has such a name."""
+    from dlprof.backends import registry as backends  # noqa: PLC0415  (of no use to an interpreter that is there)
+
+    named = [name for name in backends.all_specs() if typed == name or typed.startswith(f"{name}-")]
+    if named:
+        return f"--backend {max(named, key=len)}, a managed environment (dlprof backends list)"
+    return _EXAMPLE
+
+
+def _why_not(typed: str) -> str:
+    """What to do about a program that does not answer as Python does: one of that name can say why."""
+    return f"{typed} --version" if "py" in Path(typed).name else _EXAMPLE
 
 
 def asked_for() -> dict[str, tuple[str, ...]]:

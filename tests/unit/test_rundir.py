@@ -218,6 +218,8 @@ def test_runs_are_counted_from_the_last(text: str, name: str) -> None:
     [
         ("mlp-jxa", "There is no run mlp-jxa; did you mean mlp-jax?"),
         ("torch", "There is no run torch; did you mean mlp-torch?"),
+        ("jax", "There is no run jax; did you mean cnn-jax or mlp-jax?"),
+        ("ml", "There is no run ml."),
         ("lats", "There is no run lats; did you mean last?"),
         ("runs/bsae", "There is no run runs/bsae; did you mean runs/base?"),
         ("zzz", "There is no run zzz."),

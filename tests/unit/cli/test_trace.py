@@ -225,3 +225,11 @@ def test_one_of_several_ranks_is_not_repeated(
     monkeypatch.setenv("WORLD_SIZE", "2")
     assert dlprof("trace", "train.py", "--repeat", "3", "-o", "base") == 64
     assert "--repeat is for one process, and this is one of several ranks." in capsys.readouterr().err
+
+
+def test_python_and_a_module_of_it_are_told_as_options(runs: Runs, capsys: pytest.CaptureFixture[str]) -> None:
+    """Who typed `dlprof trace python -m package.train` gave no script."""
+    assert dlprof("trace", "python", "-m", "package.train") == 64
+
+    assert not runs.configs
+    assert capsys.readouterr().err.endswith("  try: dlprof trace -m package.train --python python\n")

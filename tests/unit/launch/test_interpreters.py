@@ -128,14 +128,38 @@ def test_a_folder_is_answered_with_the_program_in_it(tmp_path: Path) -> None:
 
 
 def test_a_missing_file_is_no_interpreter(tmp_path: Path) -> None:
-    """It is said with its name."""
-    with pytest.raises(NoInputError, match="There is no interpreter"):
+    """It is said with its name, and what to give."""
+    with pytest.raises(NoInputError) as caught:
         interpreters.inspect(tmp_path / "python")
 
+    assert caught.value.message == f"There is no interpreter {tmp_path}/python."
+    assert str(caught.value.hint).startswith("--python PATH/bin/python, ")
 
-def test_a_file_that_is_no_program_is_no_interpreter(tmp_path: Path) -> None:
+
+@pytest.mark.usefixtures("nowhere")
+@pytest.mark.parametrize(
+    ("typed", "hint"),
+    [("torch-py311", "--backend torch, "), ("native-torch", "--backend native-torch, "), ("pyhton", "--python PATH/")],
+)
+def test_the_name_of_a_managed_environment_is_no_interpreter(typed: str, hint: str) -> None:
+    """It is given as a backend; of other words only an example can be told."""
+    with pytest.raises(NoInputError, match="no program on PATH has that name") as caught:
+        interpreters.inspect(typed)
+
+    assert str(caught.value.hint).startswith(hint)
+
+
+def test_another_program_is_no_interpreter() -> None:
+    """What it prints of itself would tell nothing."""
+    with pytest.raises(UsageError) as caught:
+        interpreters.inspect("/bin/ls")
+
+    assert str(caught.value.hint).startswith("--python PATH/bin/python, ")
+
+
+def test_a_file_of_such_a_name_that_is_no_program_is_no_interpreter(tmp_path: Path) -> None:
     """The hint is a command that shows why."""
-    file = tmp_path / "notes.txt"
+    file = tmp_path / "python3"
     file.write_text("hello")
 
     with pytest.raises(UsageError) as caught:
