@@ -14,7 +14,7 @@ from typing import Any
 from dlprof.analysis.compare import Comparison, Item
 from dlprof.analysis.findings.finding import Diagnosis, Finding
 from dlprof.analysis.steps import StepSummary
-from dlprof.report import colours, finding_words, gap_words, step_words
+from dlprof.report import colours, end_words, finding_words, gap_words, step_words
 from dlprof.report.model import HealthLine, Report
 from dlprof.schema.vocabulary import Phase, Severity
 from dlprof.units import duration, percent, safe
@@ -97,7 +97,7 @@ def _ended(report: Report) -> str:
         return "imported"
     ended = report.exit
     if ended.signal:
-        return f"ended by signal {ended.signal}"
+        return end_words.by_signal(ended.signal)
     return "how it ended is not known" if ended.code is None else f"exit code {ended.code}"
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from dlprof.errors import DlprofError
+from dlprof.report import end_words
 from dlprof.rundir import RunDir
 from dlprof.units import duration, safe, size
 
@@ -85,7 +86,7 @@ def as_line(row: StoredRun | DamagedRun) -> str:
     if isinstance(row, DamagedRun):
         return f"{row.run:<40} damaged: {safe(row.damaged)}"
     return (
-        f"{row.run:<40} {row.ran_on or '-':<12} {safe(row.script or '-'):<24} {_ended(row):<10} "
+        f"{row.run:<40} {row.ran_on or '-':<12} {safe(row.script or '-'):<24} {_ended(row):<11} "
         f"{duration(row.wall_ns):>9} {size(row.size_bytes):>8}"
     )
 
@@ -93,4 +94,4 @@ def as_line(row: StoredRun | DamagedRun) -> str:
 def _ended(row: StoredRun) -> str:
     if row.wall_ns is None:
         return row.state
-    return f"signal {row.signal}" if row.signal else f"exit {row.exit_code}"
+    return end_words.in_short(row.signal) if row.signal else f"exit {row.exit_code}"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from dlprof.analysis.findings.diagnose import NO_TIME
 from dlprof.analysis.findings.finding import Diagnosis, Finding, Rank
+from dlprof.report import end_words
 from dlprof.report.finding_words import OWN
 from dlprof.report.model import Report
 from dlprof.schema.vocabulary import PROBE_CUT, Basis, ProcessRole
@@ -41,7 +42,7 @@ def _failed(report: Report) -> str:
     """What a script that failed is told first."""
     end = report.exit
     if end.signal:
-        return f"The script was ended by signal {end.signal}. "
+        return f"The script was {end_words.by_signal(end.signal)}. "
     if not end.code:
         return ""
     if end.exception is None:

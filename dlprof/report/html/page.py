@@ -14,7 +14,7 @@ import jinja2
 from dlprof.analysis.findings.diagnose import LEAST_NS, LEAST_SHARE
 from dlprof.analysis.findings.finding import FLOOR
 from dlprof.analysis.stacks import shown_name
-from dlprof.report import finding_words, gap_words, pair_words, step_words, strict_json
+from dlprof.report import end_words, finding_words, gap_words, pair_words, step_words, strict_json
 from dlprof.report.diagnosis_json import FindingReport
 from dlprof.report.html import contents, timeline
 from dlprof.report.html.pack import Pack, compressed
@@ -134,6 +134,7 @@ def _templates() -> jinja2.Environment:
         loop_place=step_words.place,
         fetches_in_call=step_words.fetches_in_call,
         size=size,
+        by_signal=end_words.by_signal,
         signed_size=pair_words.signed,
         bytes_of=pair_words.bytes_of,
         work_cause=pair_words.cause,

@@ -32,7 +32,6 @@ from dlprof.report.html.hot_lines import Block
 from dlprof.report.html.names import cut
 from dlprof.report.html.source_lines import SourceFile
 from dlprof.report.model import EpochTime, MeasuredGpus, Report, UnmeasuredGpus
-from dlprof.report.sections import head
 from dlprof.store.run import Run
 from dlprof.units import size
 
@@ -146,7 +145,7 @@ def _phases(report: Report) -> dict[str, Any]:
 def _title(report: Report) -> str:
     if report.imported:
         return f"{report.run} (imported)"
-    on = "" if report.outside else f" on {head.engine(report)}"
+    on = f" on {report.ran_on}" if report.ran_on else ""
     return f"{Path(report.script or '').name}{on}"
 
 

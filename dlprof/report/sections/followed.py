@@ -7,6 +7,7 @@ from pathlib import PurePath
 
 from rich.text import Text
 
+from dlprof.report import end_words
 from dlprof.report.console import Page
 from dlprof.report.model import Report
 from dlprof.schema.manifest import Followed, FollowedRun
@@ -66,8 +67,8 @@ def counted(told: Followed) -> str:
 
 def ended(one: FollowedRun) -> str:
     """How it ended."""
-    if one.ended == "signalled":
-        return f"signal {one.signal}"
+    if one.ended == "signalled" and one.signal:
+        return end_words.in_short(one.signal)
     words = {"exited": f"exit code {one.exit_code}", "replaced": "replaced (exec)", "running": "still running"}
     return words.get(one.ended, "end not known")
 

@@ -6,6 +6,7 @@ import math
 
 from rich.text import Text
 
+from dlprof.report import end_words
 from dlprof.report.console import Page
 from dlprof.report.model import Report
 from dlprof.schema.manifest import Machine
@@ -69,7 +70,7 @@ def _engine(report: Report) -> str:
 def ended(report: Report) -> str:
     """How the process ended, for people."""
     if report.exit.signal:
-        return f"ended by signal {report.exit.signal}"
+        return end_words.by_signal(report.exit.signal)
     if report.attached:
         return "a process that ran already"
     if report.exit.code is None:

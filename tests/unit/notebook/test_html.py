@@ -114,7 +114,7 @@ def test_the_verdict_is_that_of_the_text_report(trained: RunView) -> None:
 @pytest.mark.parametrize(
     ("process", "said"),
     [
-        ({"exit_code": None, "signal": 9}, "ended by signal 9"),
+        ({"exit_code": None, "signal": 9}, "killed (SIGKILL)"),
         ({"exit_code": None, "signal": None}, "how it ended is not known"),
         ({"exit_code": 3, "signal": None}, "exit code 3"),
     ],

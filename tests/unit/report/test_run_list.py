@@ -75,7 +75,7 @@ def test_a_damaged_run_is_listed_as_such(tmp_path: Path) -> None:
     ("changes", "ended"),
     [
         ({"exit_code": 3}, "exit 3"),
-        ({"signal": 9, "exit_code": None}, "signal 9"),
+        ({"signal": 9, "exit_code": None}, "killed"),
         ({"wall_ns": None, "state": "running"}, "running"),
     ],
 )

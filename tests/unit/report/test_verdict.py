@@ -131,7 +131,7 @@ def test_where_no_place_stood_out_a_line_of_the_loop_is_named() -> None:
 def test_a_script_that_failed_is_told_so_first() -> None:
     """By its exit code, or by the signal."""
     assert of(diagnosis(0.72), exit=Exit(1, None)).startswith("The script failed with exit code 1. 72 %")
-    assert of(None, exit=Exit(None, 9)).startswith("The script was ended by signal 9. The 10.0 s")
+    assert of(None, exit=Exit(None, 9)).startswith("The script was killed (SIGKILL). The 10.0 s")
 
 
 def test_the_exception_that_left_a_script_is_named_with_its_line() -> None:

@@ -35,7 +35,7 @@ def test_each_run_has_its_command_and_its_end() -> None:
     text = said(Followed(runs=runs, pythons=9, not_followed=1))
     rows = [" ".join(line.split()) for line in text.splitlines()]
     assert "children/001-train python train.py --seed 1 jax exit code 0 2.00 s" in rows
-    assert "children/002-train python train.py --seed 2 jax signal 9 2.00 s" in rows
+    assert "children/002-train python train.py --seed 2 jax killed 2.00 s" in rows
     assert "children/003-train python train.py --seed 3 jax replaced (exec) 2.00 s" in rows
     assert "children/004-train python train.py --seed 4 jax still running 2.00 s" in rows
     assert "children/005-train python train.py --seed 5 jax end not known 2.00 s" in rows

@@ -58,7 +58,7 @@ def test_a_program_is_on_no_backend() -> None:
     ("state", "end", "text"),
     [
         ("finished", Exit(3, None), "exit code 3"),
-        ("finished", Exit(None, 9), "ended by signal 9"),
+        ("finished", Exit(None, 9), "killed (SIGKILL)"),
         ("interrupted", Exit(130, None), "exit code 130, interrupted"),
         ("running", Exit(None, None), "how it ended is not known: dlprof was killed"),
     ],
