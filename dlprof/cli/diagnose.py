@@ -51,6 +51,7 @@ class Diagnosed:
         note: A sentence before the findings.
         names: The run, or the slow one and the fast one.
         parity: Whether two runs did the same work; None for one run.
+        failed_at_once: It failed before there was anything to explain: where its time went is no answer then.
     """
 
     run: Run
@@ -59,6 +60,7 @@ class Diagnosed:
     note: str
     names: tuple[str, ...]
     parity: Parity | None
+    failed_at_once: bool = False
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -103,8 +105,9 @@ def _print(args: Arguments, diagnosed: Diagnosed) -> None:
         return
     from dlprof.report import diagnosis_text
 
+    diagnosis = diagnosed.diagnosis
     diagnosis_text.print_diagnosis(
-        diagnosed.diagnosis,
+        replace(diagnosis, rest=()) if diagnosed.failed_at_once else diagnosis,
         diagnosed.title,
         file=sys.stdout,
         evidence=args.evidence,
@@ -125,7 +128,20 @@ def _run(name: str) -> Diagnosed:
         return _of_ranks(ranks)
     opened = open_run(name)
     title = f"Where {opened.name} loses time, of {duration(opened.wall_ns)}"
-    return Diagnosed(opened, diagnose.diagnose(opened), title, "", (opened.name,), None)
+    note, failed_at_once = _of_its_end(opened)
+    return Diagnosed(opened, diagnose.diagnose(opened), title, note, (opened.name,), None, failed_at_once)
+
+
+def _of_its_end(run: Run) -> tuple[str, bool]:
+    """What its report says first of a script that failed; and whether it did before there was anything to explain."""
+    if not run.manifest.process.exit_code and not run.manifest.process.signal:
+        return "", False
+    from dlprof.report import no_training, summary, verdict
+
+    report = summary.summarise(run, in_short=True)
+    if no_training.failed_at_once(report):
+        return no_training.failure(report), True
+    return verdict.failed(report).strip(), False
 
 
 def _of_ranks(ranks: RankedRun) -> Diagnosed:

@@ -35,11 +35,11 @@ def of(report: Report, diagnosis: Diagnosis | None, counting_ns: int = 0) -> str
     findings = [one for one in told if one.slug != OWN and one.rank is Rank.BY_TIME]
     ended = "".join(f"{one.heading}. " for one in told if one.rank is Rank.ENDED_THE_RUN)
     cause = _cause(report, findings) or _phases(report, diagnosis, findings)
-    return f"{_failed(report)}{ended}{_unrecorded(report)}{cause}{_counting(report, counting_ns)}"
+    return f"{failed(report)}{ended}{_unrecorded(report)}{cause}{_counting(report, counting_ns)}"
 
 
-def _failed(report: Report) -> str:
-    """What a script that failed is told first."""
+def failed(report: Report) -> str:
+    """What a script that failed is told first, as a sentence and a blank; empty: it did not."""
     end = report.exit
     if end.signal:
         return f"The script was {end_words.by_signal(end.signal)}. "

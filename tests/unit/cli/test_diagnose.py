@@ -14,7 +14,7 @@ from dlprof.store.run import Run
 from dlprof.trials import confirm
 from dlprof.trials.confirm import Trial
 from tests.unit import ranked_runs
-from tests.unit.runs import S, dlprof, manifest, phases, trained
+from tests.unit.runs import S, dlprof, manifest, phases, span, trained
 from tests.unit.trials.diagnosed import diagnosed, sealed
 
 WHOLE = Trial("threads-underused", "2 threads", 2 * S, S, None, "confirmed")
@@ -186,6 +186,37 @@ def test_rounds_are_between_one_and_a_hundred(tmp_path: Path, repeat: str) -> No
     diagnosed(tmp_path)
 
     assert dlprof("diagnose", tmp_path / "r", "--confirm", "--yes", "--repeat", repeat) == 64
+
+
+def test_a_script_that_failed_at_once_is_told_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where its time went instead is no answer."""
+    told = manifest(process={"pid": 42, "exit_code": 1, "wall_ns": S // 5})
+    nothing: dict[str, Any] = {name: [] for name in ("phase_intervals", "steps", "epochs", "metrics")}
+    trained(
+        tmp_path / "r",
+        told,
+        phases=phases(teardown=0.1),
+        spans=[span("exception", 0, 0.1, name="SyntaxError", file="bad.py", line=2)],
+        **nothing,
+    )
+
+    assert dlprof("diagnose", tmp_path / "r") == 0
+
+    out = " ".join(capsys.readouterr().out.split())
+    assert "The script ended with exit code 1 (SyntaxError at bad.py:2) before anything was trained" in out
+    assert "Most of the time" not in out
+
+
+def test_a_training_that_failed_is_told_so_before_its_findings(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its time is explained all the same."""
+    trained(tmp_path / "r", manifest(process={"pid": 42, "exit_code": 3, "wall_ns": 10 * S}))
+
+    assert dlprof("diagnose", tmp_path / "r") == 0
+
+    lines = [line for line in capsys.readouterr().out.splitlines() if line]
+    assert lines[1] == "The script failed with exit code 3."
 
 
 def test_what_ranks_lose_to_each_other_is_diagnosed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
