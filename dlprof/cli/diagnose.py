@@ -191,6 +191,7 @@ def _confirm(args: Arguments, diagnosed: Diagnosed) -> None:
     from dlprof.cli.agreeing import agreed
     from dlprof.errors import UsageError
     from dlprof.launch import children, system
+    from dlprof.report import finding_words
     from dlprof.report.say import say
     from dlprof.trials import again, confirm
 
@@ -210,4 +211,4 @@ def _confirm(args: Arguments, diagnosed: Diagnosed) -> None:
     with children.ending_on_sigterm():
         trials = confirm.tries(diagnosed.run, findings, say, repeats=args.repeat)
     for trial in trials:
-        say(f"{trial.slug}: {trial.state}")
+        say(f"{trial.slug}: {finding_words.state(trial.state)}")

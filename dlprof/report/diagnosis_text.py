@@ -54,7 +54,7 @@ def print_diagnosis(
         _abstained(page, diagnosis)
     elif diagnosis.findings:
         text = "rows behind each finding, and what could not be judged: --evidence"
-        if any(one.can_be_tried for one in diagnosis.findings):
+        if any(one.can_be_tried and not one.was_tried for one in diagnosis.findings):
             text += "; try the remedies: --confirm"
         page.say(text, "dim")
 
@@ -79,12 +79,14 @@ def _advice(finding: Finding) -> str:
     if not finding.is_question:
         cost_ns = finding.of_its_kind_ns
         return f"{finding.next_step} ({finding_words.sureness(finding.confidence, cost_ns)})"
+    if finding.was_tried:
+        return f"Only perhaps ({100 * finding.confidence:.0f} %), by what was recorded. {finding.next_step}"
     tell = "--confirm" if finding.can_be_tried else "--evidence, and a run with the change"
     return f"Only perhaps ({100 * finding.confidence:.0f} %); this would tell: {tell}. {finding.next_step}"
 
 
 def _head(page: Page, number: int, finding: Finding) -> list[Text]:
-    state = "" if finding.state == FindingState.UNTESTED else f"  {finding.state}"
+    state = "" if finding.state == FindingState.UNTESTED else f"  {finding_words.state(finding.state)}"
     cost = causes.cost(finding.at_stake_ns, finding.share, finding.basis)
     heading = finding_words.heading(finding.heading, is_question=finding.is_question)
     return causes.headline(page, number, causes.Headline(heading, finding.slug, f"{cost}{state}"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dlprof.analysis.findings.finding import FLOOR
+from dlprof.schema.vocabulary import FindingState
 from dlprof.units import duration
 
 OWN = "profiler-overhead"
@@ -27,3 +28,8 @@ def sureness(confidence: float, cost_ns: tuple[int, int] | None) -> str:
     if cost_ns is None or confidence < FLOOR:
         return text
     return f"{text}; nine in ten like it cost {duration(cost_ns[0])} to {duration(cost_ns[1])}"
+
+
+def state(told: str) -> str:
+    """What came of a trial, for people."""
+    return "partly confirmed" if told == FindingState.PARTLY else told

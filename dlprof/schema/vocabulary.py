@@ -445,6 +445,7 @@ class FindingState(StrEnum):
 
     UNTESTED = "untested"
     CONFIRMED = "confirmed"
+    PARTLY = "partly"
     REFUTED = "refuted"
 
 

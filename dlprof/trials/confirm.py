@@ -22,8 +22,8 @@ from dlprof.trials.consent import FOLDER
 
 REPEATS = 3
 _FILE = "trials.json"
-_ENOUGH = 1 / 3
-"""A remedy that saves less of what was predicted does not confirm its finding."""
+_ENOUGH, _LEAST = 1 / 2, 1 / 3
+"""A remedy that saves less of what was predicted confirms its finding in part only; less than the second refutes it."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Trial:
         predicted_ns: Time at stake, as the finding said.
         achieved_ns: Mean time saved; None: it could not be tried.
         interval_ns: 95 % interval of that, over the runs.
-        state: `confirmed`, `refuted`, or `untested` where it could not be tried.
+        state: `confirmed`, `partly`, `refuted`, or `untested` where it could not be tried.
         failed: Why it could not be tried, or None.
     """
 
@@ -98,8 +98,16 @@ def _judged(finding: Finding, plain: Sequence[int], changed: Sequence[int], fail
     achieved = int(np.mean(plain) - np.mean(changed))
     interval = _interval(plain, changed)
     clear = interval[0] > 0 if interval else True
-    state = FindingState.CONFIRMED if clear and achieved >= _ENOUGH * finding.at_stake_ns else FindingState.REFUTED
+    state = _state(finding, achieved) if clear else FindingState.REFUTED
     return Trial(finding.slug, title, finding.at_stake_ns, achieved, interval, state)
+
+
+def _state(finding: Finding, saved_ns: int) -> FindingState:
+    """What a saving beyond noise says of a finding: of the time that it claims, or of what such causes cost."""
+    low, high = finding.interval_ns or (finding.at_stake_ns, finding.at_stake_ns)
+    if saved_ns >= _ENOUGH * finding.at_stake_ns or low <= saved_ns <= high:
+        return FindingState.CONFIRMED
+    return FindingState.PARTLY if saved_ns >= _LEAST * finding.at_stake_ns else FindingState.REFUTED
 
 
 def _interval(a: Sequence[int], b: Sequence[int]) -> tuple[int, int] | None:

@@ -75,7 +75,7 @@ def test_a_remedy_is_tried_and_what_it_saves_is_measured(tmp_path: Path, scenari
     found = asked(tmp_path, "diagnose", "run", "--confirm", "--yes", "--repeat", "1")
 
     finding = next(one for one in found["findings"] if one["slug"] == "debug-mode")
-    assert finding["state"] in ("confirmed", "refuted")
+    assert finding["state"] in ("confirmed", "partly", "refuted")
     assert finding["saving_ns"]["achieved"] is not None
     trial = runner.report(tmp_path, "run/confirm/debug-mode-001")
     assert trial["exit"]["code"] == 0

@@ -265,6 +265,11 @@ class Finding:
         return self.remedy is not None and self.share >= LEAST_TRIED
 
     @property
+    def was_tried(self) -> bool:
+        """Whether `--confirm` has tried its remedy, or found that it cannot."""
+        return self.saving_ns is not None or self.not_tried is not None
+
+    @property
     def expected_ns(self) -> float:
         """What trying its remedy may be expected to save (ns): the time at stake, as often as the cause is right."""
         return self.at_stake_ns * self.confidence

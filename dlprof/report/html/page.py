@@ -143,6 +143,7 @@ def _templates() -> jinja2.Environment:
         count=_count,
         in_script=_in_script,
         heading=_heading,
+        state_words=finding_words.state,
         sureness=_sureness,
         shade=_shade,
         anchor=_anchor,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -155,6 +156,24 @@ def test_a_finding_that_was_tried_has_its_state() -> None:
     assert printed(replace(FINDING, state="refuted"))[1].startswith(
         "1. Slow callback  2.00 s, 20 %  refuted  slow-callback"
     )
+
+
+def test_a_finding_that_was_confirmed_in_part_says_so() -> None:
+    """`partly` is the word of the JSON."""
+    assert (
+        printed(replace(FINDING, state="partly"))[1]
+        == "1. Slow callback  2.00 s, 20 %  partly confirmed  slow-callback"
+    )
+
+
+@pytest.mark.parametrize("confidence", [0.4, 0.9])
+@pytest.mark.parametrize("tried", [{"saving_ns": {"predicted": 2 * S, "achieved": S}}, {"not_tried": "no file"}])
+def test_a_remedy_that_was_tried_is_not_to_be_tried(tried: dict[str, Any], confidence: float) -> None:
+    """It has just been; another finding that was not still is."""
+    finding = replace(FINDING, remedy=REMEDY, confidence=confidence, **tried)
+
+    assert "--confirm" not in " ".join(printed(finding))
+    assert printed(finding, replace(FINDING, remedy=REMEDY))[-1].endswith("; try the remedies: --confirm")
 
 
 def test_an_estimate_says_so() -> None:

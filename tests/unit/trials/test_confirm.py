@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from dlprof.analysis.findings import diagnose
+from dlprof.analysis.findings.finding import Finding, Remedy
 from dlprof.errors import DlprofError
+from dlprof.schema.vocabulary import Basis
 from dlprof.store.run import Run
 from dlprof.trials import again as trials
 from dlprof.trials import confirm
@@ -21,7 +23,7 @@ from tests.unit.trials.diagnosed import diagnosed, sealed, timed
 def test_a_trial_confirms_what_it_saves(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, saved_s: float, state: str
 ) -> None:
-    """A third of the prediction at least, and beyond noise; it is kept with the run."""
+    """It is kept with the run."""
     run = diagnosed(tmp_path)
     asked: list[Any] = []
 
@@ -41,6 +43,31 @@ def test_a_trial_confirms_what_it_saves(
     assert told.state == state
     assert told.saving_ns is not None
     assert told.saving_ns["achieved"] == trial.achieved_ns
+
+
+@pytest.mark.parametrize(
+    ("interval_s", "saved_s", "state"),
+    [
+        (None, 5.0, "confirmed"),
+        (None, 4.9, "partly"),
+        (None, 3.4, "partly"),
+        (None, 3.3, "refuted"),
+        ((2, 12), 3.3, "confirmed"),
+        ((6, 12), 4.9, "partly"),
+        ((6, 12), 20.0, "confirmed"),
+    ],
+)
+def test_a_saving_of_half_of_what_was_predicted_or_as_such_causes_have_confirms(
+    interval_s: tuple[int, int] | None, saved_s: float, state: str
+) -> None:
+    """Of 10 s that were predicted; less of them confirms in part, below a third it refutes."""
+    interval = (interval_s[0] * S, interval_s[1] * S) if interval_s else None
+    finding = Finding(
+        slug="cpu-contention", claim="", at_stake_ns=10 * S, share=0.5, interval_ns=interval, basis=Basis.ESTIMATED,
+        file=None, line=None, evidence=(), next_step="", remedy=Remedy("1 thread"),
+    )  # fmt: skip
+
+    assert confirm._judged(finding, [30 * S], [round((30 - saved_s) * S)], None).state == state
 
 
 def test_a_remedy_that_breaks_the_script_leaves_its_finding_untested(
