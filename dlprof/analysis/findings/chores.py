@@ -107,6 +107,8 @@ _IN_COMPILED = (
     "costs more than to convert a batch."
 )
 
+_LONG_NS = 2_000_000
+"""In each step: so long no line takes that does little, and runs once or a few times."""
 _DRAWN = (
     "np.random.default_rng().choice(n, k, replace=False) draws k of n without putting all of them in order; "
     "integers(n, size=k), which may draw one twice, is leaner still"
@@ -189,10 +191,18 @@ def advice(case: Case, line: SourceLine | None, usual: str) -> str:
 
 def leaner(case: Case, line: SourceLine | None) -> str | None:
     """What gives the same in less time as the one call in which a line stands; None: none is known."""
-    if line is None or case.code.long_call_ns(line) is None:
+    if line is None or not (case.code.long_call_ns(line) or _stands_long(case, line)):
         return None
     source = case.code.source(*line)
     return next((better for pattern, better in _LEANER if pattern.search(source)), None)
+
+
+def _stands_long(case: Case, line: SourceLine) -> bool:
+    """Whether the line itself stands so long in each step, where hits were scaled from windows, and say little."""
+    if case.code.hits(line) is not None and not case.code.is_scaled(line):
+        return False
+    stood = sum(one.dur_ns for one in case.code.samples if one.main and one.frames[0][1:] == line)
+    return case.loop is not None and stood >= _LONG_NS * max(1, case.loop.count)
 
 
 def conversion(case: Case) -> Chore:

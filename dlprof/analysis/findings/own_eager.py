@@ -34,6 +34,7 @@ _OF_KERAS = tuple(
 """What of Keras starts operations where a loop calls a model, a loss or an optimiser itself."""
 _SAVING = "/saving/"
 _GRADIENT = ".gradient("
+_RANDOM_SPLIT = "random.split("
 _DRAWS = re.compile(r"(?<![\w.])((np|numpy)\.random|random)\.\w+\(")
 _DRAWN = (
     " What it draws with NumPy or with Python's random must be drawn by the engine then, or be an argument: a compiled "
@@ -211,4 +212,6 @@ def _fix(case: Case, line: SourceLine | None) -> str:
     if line is not None and _GRADIENT in text:  # no function of the script's is called there: it is in one
         around = [name for name, one in _functions(case, line[0]).items() if line[1] in source_calls.lines(one)]
         return f"{case.engine.compile_with}: the function {around[-1]}" if around else case.engine.compile_with
+    if _RANDOM_SPLIT in text:  # the engine's own, which is compiled already: what it takes is to be started
+        return f"`{text}` inside of the function that is compiled, which gives the next key back, too"
     return f"{case.engine.compile_with}: the function called in `{text}`" if text else case.engine.compile_with

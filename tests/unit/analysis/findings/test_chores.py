@@ -125,6 +125,13 @@ def test_a_call_that_has_a_leaner_one_is_told_it(tmp_path: Path, source: str, be
     assert chores.leaner(case(tmp_path / "brief", source=source, hits=100_000), LINE) is None
 
 
+def test_hits_that_were_scaled_do_not_make_a_line_brief_that_stands_long_in_each_step(tmp_path: Path) -> None:
+    """It stands for 10 ms of each of 300 steps; 100,000 hits were scaled from a few."""
+    source = "rows = np.random.choice(len(data), 32, replace=False)"
+
+    assert chores.leaner(case(tmp_path, source=source, hits=100_000, how="scaled"), LINE) is not None
+
+
 @pytest.mark.parametrize(
     ("text", "converts"),
     [
