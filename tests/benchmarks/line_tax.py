@@ -1,7 +1,8 @@
 """What counting lines costs scripts of pure Python: bare and traced runs in turn, CPU and wall time, as ratios.
 
 `python -m tests.benchmarks.line_tax [--pairs N] [--python PATH] [--probes LIST] [SCRIPT...]`: without a script, the three
-of `line_scripts`. CPU time is that of the script's process and of what dlprof starts beside it, less dlprof for an empty script.
+of `line_scripts`. CPU time is that of the script's process and of what dlprof starts beside it, less dlprof for an empty
+script; so is the wall time of the run itself. `whole` is with dlprof's start and end, which a short script has for itself.
 """
 
 from __future__ import annotations
@@ -34,21 +35,26 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         empty = Path(folder) / "empty.py"
         empty.write_text(EMPTY)
-        own = statistics.median(_traced(args.python, empty, more)[0] for _ in range(3))
-        print(f"{'script':24} {'bare s':>8} {'CPU':>6} {'wall':>6}   medians of {args.pairs} pairs, traced over bare")
+        traced = [_traced(args.python, empty, more) for _ in range(3)]
+        alone = [_timed([args.python, str(empty)]) for _ in range(3)]
+        own = statistics.median(cpu for cpu, _ in traced), statistics.median(wall for _, wall in traced)
+        start_s = own[1] - statistics.median(wall for _, wall in alone)
+        print(f"{'script':24} {'bare s':>8} {'CPU':>6} {'wall':>6} {'whole':>6}   medians of {args.pairs} pairs")
         for script in args.scripts:
-            _print_row(script, args.python, more, args.pairs, own)
+            _print_row(script, args.python, more, args.pairs, (own[0], start_s))
 
 
-def _print_row(script: Path, python: str, more: list[str], pairs: int, own_s: float) -> None:
-    cpu, wall, bare = [], [], []
+def _print_row(script: Path, python: str, more: list[str], pairs: int, own: tuple[float, float]) -> None:
+    """Ratios of traced over bare; `own`: CPU and wall time (s) of dlprof for a script that does nothing."""
+    cpu, wall, whole, bare = [], [], [], []
     for _ in range(pairs):
         alone, traced = _timed([python, str(script)]), _traced(python, script, more)
-        cpu.append((traced[0] - own_s) / alone[0])
-        wall.append(traced[1] / alone[1])
+        cpu.append((traced[0] - own[0]) / alone[0])
+        wall.append((traced[1] - own[1]) / alone[1])
+        whole.append(traced[1] / alone[1])
         bare.append(alone[1])
-    medians = [statistics.median(each) for each in (bare, cpu, wall)]
-    print(f"{script.stem:24} {medians[0]:8.2f} {medians[1]:6.3f} {medians[2]:6.3f}", flush=True)
+    medians = [statistics.median(each) for each in (bare, cpu, wall, whole)]
+    print(f"{script.stem:24} {medians[0]:8.2f} " + " ".join(f"{one:6.3f}" for one in medians[1:]), flush=True)
 
 
 def _traced(python: str, script: Path, more: list[str]) -> tuple[float, float]:
