@@ -18,8 +18,12 @@ from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
 from dlprof.schema.vocabulary import Basis, Category, Direction, Ground
 
-_TITLE = Title(
+TITLE = Title(
     "All pairs were compared number by number, where a product would do", "comparing all pairs without a product"
+)
+ADVICE = (
+    "Squared distances are a product and two sums of squares, and so are cosines: no array of all pairs and all "
+    "numbers is made then. Sums of absolute differences are not; of these make fewer pairs."
 )
 _SHARE_OF_WORK = 0.10
 _SAVES = 0.8
@@ -53,10 +57,9 @@ def claims(case: Case) -> Iterator[Claim]:
         ),
         heavy_weights.scaled(takes, _SAVES),
         [queries.LAYERS, queries.operators(by="layer, op")],
-        "Squared distances are a product and two sums of squares, and so are cosines: no array of all pairs and all "
-        "numbers is made then. Sums of absolute differences are not; of these make fewer pairs.",
+        ADVICE,
         _line(case, row["class"]),
-        title=_TITLE,
+        title=TITLE,
         basis=Basis.ESTIMATED,
         support=Support(Ground.MODEL, seen=case.kernels.seen_steps),
         fix="|x|^2 - 2 x @ w + |w|^2 for the squared distances of rows x and columns w",

@@ -8,19 +8,15 @@ that the engine's kernels were made by.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from dlprof.analysis import source_pairs
 from dlprof.analysis.findings import all_pairs, queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine, Support
-from dlprof.analysis.findings.title import Title
-from dlprof.analysis.samples import Sample
 from dlprof.schema.tree_paths import Tree
 from dlprof.schema.vocabulary import Basis, Ground, Phase
 
-_TITLE = Title(
-    "All pairs were compared number by number, where a product would do", "comparing all pairs without a product"
-)
 _SHARE = 0.15
 """Share of the steps, from which on it is a cause."""
 _SAVES = 0.85
@@ -28,62 +24,75 @@ _FIX = {"torch": "torch.cdist(x, y) ** 2, or (x * x).sum(1, keepdim=True) - 2 * 
 _ANY = "(x * x).sum(1)[:, None] - 2 * x @ y.T + (y * y).sum(1) for the squared distances of the rows of x and y"
 
 
+@dataclass(frozen=True)
+class Compared:
+    """A comparison that the source has.
+
+    Attributes:
+        file, lines: Where it is.
+        share: Of the steps.
+    """
+
+    file: str
+    lines: range
+    share: float
+
+    def holds(self, line: SourceLine | None) -> bool:
+        """Whether a line is one of its own."""
+        return line is not None and line[0] == self.file and line[1] in self.lines
+
+
 def claims(case: Case) -> Iterator[Claim]:
     """One, for the comparison that takes most."""
-    line, share = of_case(case)
-    if line is None:
+    found = of_case(case)
+    if found is None:
         return
+    line = found.file, found.lines.start
     yield Claim(
         Sentence(
             f"Each row of one array is taken from each of another in line {line[1]}, number by number, with an array "
             "of all pairs and all numbers in between; that takes"
         ),
-        case.takes(Tree.FIT_STEPS, share=_SAVES * share),
+        case.takes(Tree.FIT_STEPS, share=_SAVES * found.share),
         [queries.python_stood(Phase.FIT_STEPS), queries.operators()],
-        "Squared distances are a product of matrices and two sums of squares, and so are cosines: no array of all "
-        "pairs and all numbers is made then. Sums of absolute differences are not; of these make fewer pairs.",
+        all_pairs.ADVICE,
         line,
-        title=_TITLE,
+        title=all_pairs.TITLE,
         basis=Basis.ESTIMATED,
-        support=case.code.support([Tree.FIT_STEPS], lambda sample: _stands(case, sample, line), ground=Ground.PLACE)
-        if not case.asynchronous
-        else Support(Ground.PLACE, seen=case.kernels.seen_steps, part=share),
+        support=_support(case, found),
         fix=_FIX.get(case.engine.name, _ANY),
     )
 
 
-def of_case(case: Case) -> tuple[SourceLine | None, float]:
-    """Where the comparison begins that takes most, and its share of the steps; None: none takes much.
+def of_case(case: Case) -> Compared | None:
+    """The comparison that takes most; None: none takes much.
 
     Of a layer whose weights are compared with its inputs another rule tells more (`wasteful-layer`).
     """
     if case.pair or any(all_pairs.claims(case)):
-        return None, 0.0
-    found = [
-        (file, lines) for file in sorted(case.code.user_files) for lines in source_pairs.lines(case.code.lines(file))
-    ]
-    shares = {(file, lines.start): _share(case, file, lines) for file, lines in found}
-    line = max(shares, key=lambda place: shares[place], default=None)
-    return (line, shares[line]) if line is not None and shares[line] >= _SHARE else (None, 0.0)
+        return None
+    found = case.run.once("compared pairs", lambda _run: _longest(case))
+    return found if found is not None and found.share >= _SHARE else None
 
 
-def _share(case: Case, file: str, lines: range) -> float:
-    """Share of the steps for these lines."""
-    if not case.asynchronous:
-        return case.code.share([Tree.FIT_STEPS], lambda sample: _is_at(case, sample, file, lines))
-    by_line = case.kernels.by_line
-    theirs = sum(ns for place, ns in by_line.items() if place[0] == file and place[1] in lines)
-    return theirs / max(1, sum(by_line.values()))
-
-
-def _is_at(case: Case, sample: Sample, file: str, lines: range) -> bool:
-    place = case.code.user_line(sample)
-    return place is not None and place[0] == file and place[1] in lines
-
-
-def _stands(case: Case, sample: Sample, line: SourceLine) -> bool:
-    """Whether a stack stands in the comparison that begins at a line."""
-    return any(
-        lines.start == line[1] and _is_at(case, sample, line[0], lines)
-        for lines in source_pairs.lines(case.code.lines(line[0]))
+def _longest(case: Case) -> Compared | None:
+    written = (
+        Compared(file, lines, 0.0)
+        for file in sorted(case.code.user_files)
+        for lines in source_pairs.lines(case.code.lines(file))
     )
+    return max((replace(one, share=_share(case, one)) for one in written), key=lambda one: one.share, default=None)
+
+
+def _share(case: Case, found: Compared) -> float:
+    """Share of the steps for its lines."""
+    if not case.asynchronous:
+        return case.code.share([Tree.FIT_STEPS], lambda sample: found.holds(case.code.user_line(sample)))
+    by_line = case.kernels.by_line
+    return sum(ns for line, ns in by_line.items() if found.holds(line)) / max(1, sum(by_line.values()))
+
+
+def _support(case: Case, found: Compared) -> Support:
+    if case.asynchronous:
+        return Support(Ground.PLACE, seen=case.kernels.seen_steps, part=found.share)
+    return case.code.support([Tree.FIT_STEPS], lambda sample: found.holds(case.code.user_line(sample)))

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dlprof.analysis import kernels, source_loops
-from dlprof.analysis.findings import fixes, queries
+from dlprof.analysis.findings import called_loops, fixes, queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine, Support
 from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
-from dlprof.engines import combined
 from dlprof.schema.tree_paths import Tree, TreePath
 from dlprof.schema.vocabulary import Basis, Category, Direction, Ground, SpanKind, StepPart
 
@@ -131,22 +131,10 @@ def is_recurrence(case: Case, loop: SourceLine) -> bool:
 
 def loop_of(case: Case) -> SourceLine | None:
     """The loop of a function that the engine called, in the steps, in which the main thread stood longest."""
-    packages = combined.folders_with_keras()
-    loops: dict[str, dict[int, int]] = {}
-    stood: dict[SourceLine, int] = {}
-    for sample in case.code.samples:
-        if not sample.main or not Tree.FIT_STEPS.holds(sample.phase):
-            continue
-        last = max((n for n, frame in enumerate(sample.frames) if frame.file.startswith(packages)), default=0)
-        for frame in sample.frames[:last]:
-            if frame.file in case.code.user_files:
-                if frame.file not in loops:
-                    loops[frame.file] = source_loops.around(case.code.lines(frame.file))
-                if frame.line in loops[frame.file]:
-                    place = (frame.file, loops[frame.file][frame.line])
-                    stood[place] = stood.get(place, 0) + sample.dur_ns
-                    break
-    return max(stood, key=lambda place: stood[place], default=None)
+    loops: Counter[SourceLine] = Counter()
+    for place, ns in called_loops.stood(case, source_loops.around).items():
+        loops[place.file, place.loop] += ns
+    return max(loops, key=lambda loop: loops[loop], default=None)
 
 
 def _others_ran(case: Case) -> bool:

@@ -11,13 +11,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dlprof.analysis import source_loops
-from dlprof.analysis.findings import doing, queries
+from dlprof.analysis.findings import called_loops, doing, queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine, Support
 from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.kernels import Row
-from dlprof.engines import combined
 from dlprof.schema.tree_paths import Tree
 from dlprof.schema.vocabulary import Basis, Category, Direction, Ground
 from dlprof.units import duration
@@ -133,23 +132,8 @@ def _loop(case: Case) -> tuple[SourceLine | None, float]:
 
     None: it hardly stood in one, or each turn takes what the one before it gave. And its share of the steps.
     """
-    packages = combined.folders_with_keras()
-    turns: dict[str, dict[int, int]] = {}
-    stood: dict[SourceLine, int] = defaultdict(int)
-    whole = 0
-    for sample in case.code.samples:
-        if not sample.main or not Tree.FIT_STEPS.holds(sample.phase):
-            continue
-        whole += sample.dur_ns
-        last = max((n for n, frame in enumerate(sample.frames) if frame.file.startswith(packages)), default=0)
-        for frame in sample.frames[:last]:
-            if frame.file not in case.code.user_files:
-                continue
-            if frame.file not in turns:
-                turns[frame.file] = source_loops.side_by_side(case.code.lines(frame.file))
-            if frame.line in turns[frame.file]:
-                stood[frame.file, frame.line] += sample.dur_ns
-                break
-    line = max(stood, key=lambda place: stood[place], default=None)
-    part = stood[line] / whole if line is not None else 0.0
-    return (line, part) if part >= _STOOD else (None, part)
+    times = called_loops.stood(case, source_loops.side_by_side)
+    whole = sum(one.dur_ns for one in case.code.samples if one.main and Tree.FIT_STEPS.holds(one.phase))
+    longest = max(times, key=lambda place: times[place], default=None)
+    part = times[longest] / whole if longest is not None else 0.0
+    return ((longest.file, longest.line), part) if longest is not None and part >= _STOOD else (None, part)

@@ -1,7 +1,7 @@
 """Softmax that takes far longer forward than back: over an axis that is not the last, an engine may have a slow kernel.
 
-Both ways read and write the same array. MXNet 1.9 takes 1.1 ms forward and 1.4 back for a softmax over the last axis,
-and 11.2 forward over the one before it (two cores; the arrays are the same).
+Both ways read and write the same array. MXNet 1.9 took 0.5 ms forward and 1.3 back for a softmax over the last axis,
+and 11.2 and 1.4 over the one before it (64 x 200 x 96 numbers, one kernel window each, two cores).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dlprof.schema.vocabulary import Basis, Direction, Ground, StepPart
 
 _TITLE = Title("Softmax took far longer forward than back", "softmax over an axis that is not the last")
 _FAR = 4.0
-"""Times as long forward as back; from 0.4 to 1 are usual."""
+"""Times as long forward as back; 0.4 (MXNet) and 1.0 (PyTorch) were seen over the last axis."""
 _SHARE = 0.15
 """Share of the kernels' time."""
 _NAMED = re.compile(r"^(?!.*(output|cross|loss|activation)).*softmax", re.IGNORECASE)

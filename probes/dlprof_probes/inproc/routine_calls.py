@@ -21,6 +21,8 @@ SHORT_NS = 5000000
 _MOST_PLACES = 256
 _STEP_FUNCTIONS = {"predict": "predict_function", "evaluate": "test_function"}
 """Attributes of a model that hold what a method runs: another one, as after `compile`, is to be seen."""
+_PLAIN = (bool, int, float, str, type(None))
+"""What settings may be: nothing else of the program's is held."""
 _TOLD = (
     "%d of %d calls of predict and evaluate were like those before them from the same line, and are told in short: "
     "their times and steps are measured, what else is told of them is what was true of the last one told in full"
@@ -119,7 +121,8 @@ class _Method(object):
         """
         self._calls.full += 1
         key = id(frame.f_code), frame.f_lasti, get_ident()
-        if not facts or now() - loop.opened > SHORT_NS or len(args) < 2:
+        is_short = now() - loop.opened <= SHORT_NS
+        if not facts or not is_short or len(args) < 2 or not all(type(one) in _PLAIN for one in kwargs.values()):
             self._places.pop(key, None)
             return
         place = self._places.get(key)

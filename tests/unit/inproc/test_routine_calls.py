@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -107,6 +108,17 @@ def test_all_arrays_count(predicting: Predicting) -> None:
         predicting.model.predict(ROW, np.zeros((2 if number == 10 else 1,)))
 
     assert predicting.looked == 5 + 1 + 1 + 4 + 1
+
+
+def test_nothing_that_a_call_was_given_is_held(probe: Probe, predicting: Predicting) -> None:
+    """False before: targets that are given by name stayed in memory until the next call from that line."""
+    targets = np.zeros(1)
+    before = sys.getrefcount(targets), sys.getrefcount(ROW)
+    for _ in range(20):
+        predicting.model.predict(ROW, y=targets)
+
+    assert (sys.getrefcount(targets), sys.getrefcount(ROW)) == before
+    assert predicting.looked == 20
 
 
 def test_another_step_function_is_looked_at(predicting: Predicting) -> None:

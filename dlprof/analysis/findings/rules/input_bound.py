@@ -95,13 +95,8 @@ def look(case: Case) -> Iterator[Claim]:
     mapped = _written_map(case) if load is None and slowest is None else None
     line = _made_at(case, load)
     if line is None or case.code.ran_once(line):
-        line = (
-            (slowest.place if slowest else None)
-            or _loader_line(case)
-            or case.code.hottest_line([Tree.SCRIPT] if between else [Tree.FIT_INPUT])
-            or mapped
-            or line
-        )
+        waits = case.code.hottest_line([Tree.SCRIPT] if between else [Tree.FIT_INPUT])
+        line = (slowest.place if slowest else None) or _loader_line(case) or waits or mapped or line
     batch = case.training.batch_size if case.training else None
     opened = _opened_each_time(case)
     if opened is not None:

@@ -135,9 +135,9 @@ def _explained(case: Case, pages: NewPages) -> float:
     one_hot = one_hot_products.of_case(case)
     if one_hot is not None:
         return new_pages.share_of_kernels(case, one_hot.kernels)
-    pairs, share = pair_differences.of_case(case)
+    pairs = pair_differences.of_case(case)
     if pairs is not None:
-        return new_pages.share_of_kernels(case, {case.steps: int(share * case.own(case.steps))})
+        return new_pages.share_of_kernels(case, {case.steps: int(pairs.share * case.own(case.steps))})
     weights = heavy_weights.largest(case)
     if weights is None:
         kernels = dense_rows.by_conversions(case)
