@@ -143,10 +143,12 @@ class Lines(object):
 
     def pause(self):
         """Stop counting on this thread; returns whether it was counting."""
-        if self._thinning is not None:
-            if self._in_windows():
-                return get_ident() == self._thread and self._thinning.pause()
-            self._end_census()
+        made = self._thinning
+        if made is not None:
+            if made.mode == duty.THINNED and self._manager is not None:
+                return get_ident() == self._thread and made.pause()
+            if made.census is not None:  # hot: no call for nothing
+                self._end_census()
         if self._manager is not None and sys.gettrace() is self._manager:
             sys.settrace(None)
             self._paused = True

@@ -146,7 +146,8 @@ class Recorder(object):
             int: The number of the span.
         """
         span = next(self._span_numbers)
-        self.stack().append((span, kind))
+        stack = self.stacks.get(get_ident())  # hot
+        (self.stack() if stack is None else stack).append((span, kind))
         self._begin_record(span, kind, name, time_ns, place[0], place[1])
         number = wire.STRING_HEAD.pack(span)
         for head, payload in facts:

@@ -107,7 +107,7 @@ class _Method(object):
         probe.loops.close(place.loop)
         probe.recorder.end(span, ended)
         if ended - begun > SHORT_NS:
-            place.alike = place.left = 0
+            place.left = 0
 
     def seen(self, frame, args, kwargs, loop, facts):
         """A call was looked at in full.
@@ -122,7 +122,7 @@ class _Method(object):
         self._calls.full += 1
         key = id(frame.f_code), frame.f_lasti, get_ident()
         is_short = now() - loop.opened <= SHORT_NS
-        if not facts or not is_short or len(args) < 2 or not all(type(one) in _PLAIN for one in kwargs.values()):
+        if not facts or len(args) < 2 or not all(type(one) in _PLAIN for one in kwargs.values()):
             self._places.pop(key, None)
             return
         place = self._places.get(key)
@@ -131,7 +131,7 @@ class _Method(object):
                 place = self._places[key] = _Place(frame, self._function)
                 place.note(args, kwargs)
         else:
-            place.again(args, kwargs)
+            place.again(args, kwargs, is_short)
         if place is not None:
             place.facts, place.loop = facts, loop
 
@@ -186,10 +186,10 @@ class _Place(object):
                 return False
         return True
 
-    def again(self, args, kwargs):
-        """Another call was looked at in full."""
+    def again(self, args, kwargs, is_short):
+        """Another call was looked at in full. One that took long, as on a busy machine, is followed by one in full."""
         if self.takes(args, kwargs):
             self.alike += 1
-            self.left = IN_FULL - 1 if self.alike >= AFTER else 0
+            self.left = IN_FULL - 1 if is_short and self.alike >= AFTER else 0
         else:
             self.note(args, kwargs)

@@ -64,6 +64,8 @@ class Thinning(object):
         """[begin, end] of the stretches in which lines were counted in windows; the last may have no end."""
         self.open_ns = self.counted_ns = self.events = self.windows = 0
         """CPU time of them, and of that the counted (both as without counting); events and windows in them."""
+        self.census = None
+        """The `Census` that runs, or has just ended; hot hooks ask whether there is one."""
         self.wanted = False
         """Whether lines are to be counted now: not while Keras or an import runs. Kept in a stretch only."""
         self.duty = duty.Duty(share, cost.event_ns, now())
@@ -86,7 +88,6 @@ class Thinning(object):
         self._hits = 0
         self._spent_ns = 0
         self._open = [0, 0]
-        self._census = None
         self._census_hits = {}
         self._all_events = self._profiled_events = 1
         self._hits_before = 0
@@ -220,11 +221,11 @@ class Thinning(object):
         self._ask(self._begin_census)
         for wait in (_CENSUS_S / 4, _CENSUS_S):
             _sleep(wait)
-            if self._census is not None and self._census.done:
+            if self.census is not None and self.census.done:
                 break
         self._ask(self.end_census)
-        told = self._census
-        self._census = None
+        told = self.census
+        self.census = None
         if told is None or not told.done:
             return None
         # The call that it stood in belongs to what it does; alone, the lines after a call would seem to be all of it.
@@ -396,7 +397,7 @@ class Thinning(object):
         self.windows += 1
 
     def _begin_census(self):
-        self._census = None
+        self.census = None
         thinned = self.mode == duty.THINNED
         if not (self.wanted if thinned else self._lines.counts_now()):
             return
@@ -405,21 +406,21 @@ class Thinning(object):
             each, hand_on = each + self._cost.event_ns, self._lines.trace_function()
         # Between windows nothing is to be switched off: there is only to be no trace function of the program's own.
         if _gettrace() is None if thinned else self._lines.switch(False):
-            self._census = census.Census(self._lines.is_profiled, each, self._over, hand_on)
-            self._census.start(innermost_frame(self._main))
+            self.census = census.Census(self._lines.is_profiled, each, self._over, hand_on)
+            self.census.start(innermost_frame(self._main))
 
     def end_census(self):
         """End the census that runs, if one does; all lines are counted again then, where they were before."""
-        if self._census is not None:
-            self._census.stop()
+        if self.census is not None:
+            self.census.stop()
 
     def in_census(self):
         """Whether one runs."""
-        return self._census is not None and not self._census.done
+        return self.census is not None and not self.census.done
 
     def _over(self):
         """A census ended. What it told in a stretch of windows are hits as others are; else the profiler has them."""
-        told = self._census
+        told = self.census
         hits = sum(told.hits.values())
         self._all_events += told.events
         self._profiled_events += hits

@@ -470,7 +470,7 @@ def of_context(original, hook, contexts):
 
     def wrapper(*args, **kwargs):
         result = original(*args, **kwargs)
-        context = contexts.get(get_ident())
+        context = contexts.get(get_ident()) if contexts else None
         if context is not None:
             hook(result, context)
         return result

@@ -190,7 +190,7 @@ def test_the_rate_of_a_census_after_a_long_call_is_that_of_both(made: Any, monke
     """20 events in 1 ms, after 99 ms of a call: 200 a second, not 20,000."""
     told = SimpleNamespace(rate=lambda waited_ns: 20 * 1e9 / (MS + waited_ns), done=True)
     made._held_ns = 99 * MS
-    monkeypatch.setattr(made, "_ask", lambda _what: setattr(made, "_census", told))
+    monkeypatch.setattr(made, "_ask", lambda _what: setattr(made, "census", told))
     monkeypatch.setattr(thinning, "_sleep", lambda _seconds: None)
 
     assert made._take_census() == 200
@@ -278,7 +278,7 @@ def test_between_windows_there_are_censuses_too(made: Any) -> None:
     made._begin_census()
     made.end_census()
 
-    assert made._census.done
+    assert made.census.done
     assert made.windows == 1
 
 
