@@ -4,27 +4,19 @@ from sys import _getframe
 from threading import get_ident
 
 from dlprof_probes import wire
-from dlprof_probes.inproc import facts, interrupts, model_memory, process_memory
+from dlprof_probes.inproc import interrupts, process_memory
 from dlprof_probes.inproc.batch_shapes import BatchShapes
 from dlprof_probes.inproc.causes import Causes
 from dlprof_probes.inproc.clock import now
+from dlprof_probes.inproc.descriptions import Descriptions
 from dlprof_probes.inproc.engines import Engines
 from dlprof_probes.inproc.inferred.watch import Watch
 from dlprof_probes.inproc.loaders import Loaders
 from dlprof_probes.inproc.native_calls import NativeCalls
-from dlprof_probes.inproc.padding import Padding
 from dlprof_probes.inproc.patching import Patches
-from dlprof_probes.inproc.retold import Retold
 from dlprof_probes.inproc.routine_calls import RoutineCalls
 from dlprof_probes.inproc.syncs import Syncs
 from dlprof_probes.inproc.waits import LEAST_NS, Waits
-
-_APART = 200
-"""Counts of memory are so many times their own duration apart."""
-_PADDING_AT_MOST = 8
-"""Loops in whose data padding is looked for."""
-_MEANS_AT_MOST = 64
-"""Loops for which means of the data's first rows are told: a comparison asks for those of the first ones."""
 
 
 class Probe(object):
@@ -44,6 +36,7 @@ class Probe(object):
         ended: Whether the process goes on without the probe: hooks that could not be taken back then do nothing.
         engines: `Engines`.
         waits: `Waits`.
+        descriptions: `Descriptions`: what is told of models and of data.
         own_loops: `Watch`: what engines tell of training loops that the script wrote itself.
         loaders: `Loaders`: passes over loaders.
         native_calls: `NativeCalls`: when Python ran on threads of engines.
@@ -61,18 +54,10 @@ class Probe(object):
         self.goes_on = False
         self.ended = False
         self._broken = set()
-        self._trained = False
-        self._data_told = 0
-        self._memory_again = 0
-        self._models = set()
         self.recorder = recorder
         self.loops = loops
         self.windows = windows
         self.describe_model = self.guard(lambda model: None)
-        self.describe_training = self.guard(self._describe_training)
-        self.describe_memory = self.guard(self._describe_memory)
-        self._tell_model = self.guard(self._told_model, goes_on=True)
-        self._tell_facts = self.guard(self._told_facts, False, goes_on=True)
         self.lines = lines
         self.wrappers = wrappers
         self.is_user_file = is_user_file
@@ -80,7 +65,7 @@ class Probe(object):
         self.causes = Causes()
         self.waits = Waits(recorder, loops)
         self.own_loops = Watch(self)
-        self._retold = Retold(self.own_loops.token)
+        self.descriptions = Descriptions(self)
         self.loaders = Loaders(recorder, self.guard)
         self.native_calls = NativeCalls(self)
         self.syncs = Syncs(self)
@@ -257,13 +242,13 @@ class Probe(object):
             self._loop_begun(kind, span, begun)
             if outermost:
                 self.lines.save(at_most_every_s=5)
-            is_model = bool(args) and self._tell_facts(span, args[0])
+            is_model = bool(args) and self.descriptions.model(span, args[0])
             is_training = outermost and kind == wire.SpanKind.FIT and is_model
             if is_training:
-                self.describe_training(span, args[0])
+                self.descriptions.training(span, args[0])
             loop = self.loops.open(span, kind)
             if is_training:
-                self.watch_memory(loop, args[0])
+                self.descriptions.held_by_model(loop, args[0])
             return span, was_on, loop, is_training
 
         def leave(token, _args):
@@ -272,7 +257,7 @@ class Probe(object):
                 self.waits.evaluated(loop, now())
                 self.loops.close(loop)
                 if is_training:
-                    self.describe_memory(span)
+                    self.descriptions.memory(span)
                 self.recorder.end(span)
                 self.lines.restore(was_on)
 
@@ -284,118 +269,6 @@ class Probe(object):
             self.recorder.detail(span, {"memory": process_memory.at(begun)})
         else:
             self.recorder.note_facts(span)
-
-    def _told_facts(self, span, model):
-        """Tell in a span what a model is; returns whether it is one."""
-        told = self._retold.span_of(model)
-        if told is not None:
-            self.recorder.known_detail(span, ("as", told), lambda: {"as": {"model": told}})
-            return True
-        facts = self.describe_model(model)
-        if not facts:
-            return False
-        self.recorder.detail(span, {"model": facts})
-        self._retold.note(model, span)
-        return True
-
-    def _describe_training(self, span, model):
-        """Note how a model is about to be trained; what that takes is our own time."""
-        own = self.recorder.begin(wire.SpanKind.DLPROF, "facts of the training")
-        self.recorder.detail(span, {"training": facts.of_training(model, self.engines, not self._trained)})
-        self._trained = True
-        self.recorder.end(own)
-
-    def _describe_memory(self, span):
-        """Note what the engines' allocators count where a training ends; what that takes is our own time.
-
-        Where very many arrays live it takes long: then not at each of many short trainings.
-        """
-        start = now()
-        if start < self._memory_again:
-            return
-        counted = facts.of_memory(self.engines)
-        if counted:
-            self.recorder.detail(span, {"engine_memory": counted})
-            self.recorder.complete(wire.SpanKind.DLPROF, "counts of the engine's memory", start, now())
-        self._memory_again = now() + _APART * (now() - start)
-
-    def watch_memory(self, loop, model):
-        """Tell what a model of Keras holds: now, and again when the first step of a loop is over."""
-        tell, span = self._tell_model, loop.span
-        tell(span, model, model_memory.of_keras, (model,), True)
-        loop.on_first = lambda: tell(span, model, self._held_by, (model,))
-
-    def _held_by(self, model):
-        """What a model holds, with the slots that the engines keep for themselves."""
-        kept = [slot for engine, _ in self.engines.loaded() for slot in engine.slots_of(model)]
-        return model_memory.of_keras(model, kept)
-
-    def tell_optimizer(self, span, optimizer, read):
-        """Tell, once, what an optimiser of a loop of the script's own holds: `read()` gives the facts, or None."""
-        self._tell_model(span, optimizer, read, (), True)
-
-    def _told_model(self, span, owner, read, args, once=False):
-        number = self.own_loops.token(owner)
-        if number in self._models:
-            if once:
-                return
-        elif len(self._models) >= model_memory.MOST_MODELS:
-            text = "Of more than %d models it is not told what they hold in memory."
-            self.recorder.note_once("models-left-out", text % model_memory.MOST_MODELS, "info")
-            return
-        start = now()
-        told = read(*args)
-        if told is None:
-            return
-        self._models.add(number)
-        self.recorder.model(dict(told, model=number, loop=span))
-        self.recorder.complete(wire.SpanKind.DLPROF, "facts of the model's memory", start, now())
-        self.recorder.flush()  # what kills the process for want of memory comes now, if it comes
-
-    def describe_data(self, loop, arrays):
-        """Note what a loop is given."""
-        if not loop.data_seen:
-            loop.data_seen = True
-            self._data_told += 1
-            if self._data_told <= _MEANS_AT_MOST:
-                self.recorder.detail(loop.span, {"data": facts.of_data(arrays)})
-                if self._data_told <= _PADDING_AT_MOST:
-                    self._see_padding(loop, arrays)
-                    self._see_one_hot(loop, arrays)
-            else:
-                self.recorder.known_detail(
-                    loop.span, facts.data_key(arrays), lambda: {"data": facts.of_data(arrays, means=False)}
-                )
-
-    def _see_padding(self, loop, arrays):
-        """Look for padding in the data of a loop."""
-        padding, start = Padding(), now()
-        padding.see_all(arrays)
-        told = padding.facts()
-        if told is not None:
-            self.recorder.detail(loop.span, {"padding": told})
-            self.recorder.complete(wire.SpanKind.DLPROF, "look for padding", start, now())
-
-    def batch_made(self, loop, batch):
-        """A loader of Keras has made a batch on the thread of a loop. Hot."""
-        if loop is not None and loop.one_hot.left:
-            self._see_one_hot(loop, batch)
-
-    def _see_one_hot(self, loop, batch):
-        start = now()
-        if loop.one_hot.see(batch):
-            self.recorder.detail(loop.span, {"one_hot": loop.one_hot.facts()})
-            self.recorder.complete(wire.SpanKind.DLPROF, "look for one-hot arrays", start, now())
-
-    def batch_given(self, loop, batch):
-        """A batch of a generator's or of the script's own is passed to a loop."""
-        if loop is None or loop.passed is None:
-            return
-        told, goes_on = loop.passed.given(batch, None if loop.epoch == wire.NONE else loop.epoch)
-        if told is not None:
-            self.recorder.detail(loop.span, told)
-        if not goes_on:
-            loop.passed = None
 
     def on_batch(self, owner, name, label=None):
         """Record a step around each call of `owner.name` (train_on_batch and its kin)."""
@@ -409,8 +282,8 @@ class Probe(object):
                 model = self.describe_model(args[0])
                 if model and model["layers"]:
                     self.recorder.detail(loop.span, {"model": model})
-                    self.describe_training(loop.span, args[0])
-                    self.watch_memory(loop, args[0])
+                    self.descriptions.training(loop.span, args[0])
+                    self.descriptions.held_by_model(loop, args[0])
                 loop.batches = BatchShapes(lambda told: self.recorder.detail(loop.span, told))
             if loop is not None and loop.batches is not None and len(args) > 1:
                 loop.batches.seen(args[1])

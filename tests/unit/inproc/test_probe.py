@@ -5,11 +5,9 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 from dlprof_probes import wire
 from dlprof_probes.inproc import facts, process_memory
-from dlprof_probes.inproc.one_hot import OneHot
 from dlprof_probes.inproc.probe import Probe
 
 from tests.unit.inproc.conftest import Clock, Recorded
@@ -378,39 +376,6 @@ def test_epochs_and_steps_outside_loops_only_run(probe: Probe, out: Recorded) ->
 
     assert owner().outer() == 2
     assert (out.names(), list(out.stream().steps)) == ([], [])
-
-
-def test_data_of_a_loop_are_described_once(probe: Probe, out: Recorded) -> None:
-    """Those of its first batch."""
-    loop = SimpleNamespace(data_seen=False, one_hot=OneHot(), span=out.begin("fit", "fit"))
-
-    probe.describe_data(loop, ["no array"])
-    probe.describe_data(loop, ["no array", "another"])
-
-    assert next(iter(out.stream().spans.values())).detail == {"data": [None]}
-
-
-def test_batches_that_are_one_hot_are_told_of_a_loop(probe: Probe, out: Recorded) -> None:
-    """As its loader makes them; nothing is looked at where no loop runs."""
-    loop = SimpleNamespace(one_hot=OneHot(), span=out.begin("fit", "fit"))
-
-    probe.batch_made(None, np.eye(64, dtype="float32"))
-    probe.batch_made(loop, (np.eye(64, dtype="float32"), np.zeros(64)))
-
-    assert next(iter(out.stream().spans.values())).detail == {"one_hot": [64]}
-
-
-def test_means_of_data_are_told_of_the_first_loops(probe: Probe, out: Recorded) -> None:
-    """A comparison asks for those; reading rows in each of thousands of calls would take time."""
-    loops = [
-        SimpleNamespace(data_seen=False, one_hot=OneHot(), span=out.begin("predict", "predict")) for _ in range(66)
-    ]
-    for loop in loops:
-        probe.describe_data(loop, [np.ones((2, 3), "float32")])
-
-    told = [span.detail["data"] for span in out.stream().spans.values()]
-    assert told[:64] == [[{"shape": [2, 3], "dtype": "float32", "mean": 1.0}]] * 64
-    assert told[64:] == [[{"shape": [2, 3], "dtype": "float32"}]] * 2
 
 
 def test_a_compilation_is_counted_and_told_with_its_cause(probe: Probe, out: Recorded, now: Clock) -> None:

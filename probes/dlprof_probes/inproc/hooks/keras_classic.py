@@ -56,8 +56,8 @@ def _data(probe, arrays):
     loop = probe.current_loop()
     if loop is not None:
         flat = [one for given in arrays for one in (given if isinstance(given, (list, tuple)) else [given])]
-        probe.describe_data(loop, [one for one in flat if one is not None])
-        probe.batch_given(loop, arrays)
+        probe.descriptions.data(loop, [one for one in flat if one is not None])
+        probe.descriptions.batch_given(loop, arrays)
 
 
 def _batches(probe, callback_list):

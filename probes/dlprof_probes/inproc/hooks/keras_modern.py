@@ -132,7 +132,7 @@ def _generators(probe):
     """Look at what generators of the program's own give; nothing of ours runs while they do."""
     module = sys.modules.get("keras.src.trainers.data_adapters.generator_data_adapter")
     if module is not None and "peek_and_restore" in vars(module):
-        given = probe.guard(lambda batch: probe.batch_given(probe.current_loop(), batch))
+        given = probe.guard(lambda batch: probe.descriptions.batch_given(probe.current_loop(), batch))
         probe.replace(module, "peek_and_restore", lambda f: probe.wrappers.restoring(f, given), again=True)
 
 
@@ -154,7 +154,7 @@ def _describe(probe, iterator):
     facts["adapter"] = type(adapter).__name__
     inputs = getattr(adapter, "_inputs", None)
     if isinstance(inputs, (list, tuple)):
-        probe.describe_data(loop, [getattr(one, "array", one) for one in inputs if one is not None])
+        probe.descriptions.data(loop, [getattr(one, "array", one) for one in inputs if one is not None])
     if facts.get("batches"):
         probe.windows.planned(loop, facts["batches"])
     probe.recorder.known_detail(loop.span, tuple(facts.items()), lambda: facts)

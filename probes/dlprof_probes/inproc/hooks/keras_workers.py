@@ -49,7 +49,9 @@ class _Modern(object):
             probe.around(adapter, "__init__", setting, lambda _token, _args: None, again=True)
         _hook_items(probe, adapter, "_get_iterator", probe.guard(self._iterated, goes_on=True))
         if "_standardize_batch" in vars(adapter):
-            seen = probe.guard(lambda batch, _args: probe.batch_made(probe.current_loop(), batch), goes_on=True)
+            seen = probe.guard(
+                lambda batch, _args: probe.descriptions.batch_made(probe.current_loop(), batch), goes_on=True
+            )
             probe.replace(adapter, "_standardize_batch", lambda f: wrappers.after(f, seen))
         _hook_enqueuers(probe, module, enqueuer, self._started)
 

@@ -87,7 +87,7 @@ class Log(object):
 
     def _memory_of(self, span, engine, optimizer, frames):
         """What the optimiser of a training, and what it trains, hold after its first update."""
-        self._probe.tell_optimizer(span, optimizer, lambda: engine.memory_of(optimizer, frames))
+        self._probe.descriptions.held_by_optimizer(span, optimizer, lambda: engine.memory_of(optimizer, frames))
 
     def _trace(self, engine):
         """Take the tracer of the engine that trains; Keras may have been loaded for another, and not used."""
