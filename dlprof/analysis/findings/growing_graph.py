@@ -161,15 +161,16 @@ def _sessions(case: Case) -> Sessions | None:
 def _times(case: Case, made: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> int:
     """How often a line ran: one that begins a `with` is met again where that ends, the line below it is not.
 
-    Where counting was thinned, how often samples found the program come to it, or its function be called.
+    Half of its hits are left where it is not known how often the line below ran: too few windows met it, or it has no
+    code. Where counting was thinned, how often samples found the program come to it, or its function be called.
     """
     if made["hits"] is None:
         return max(_seen(case, made), _calls_seen(case, made, rows))
     count = int(made["hits"])
-    below = [row for row in rows if row["file"] == made["file"] and row["line"] == made["line"] + 1]
-    if not made["source"].lstrip().startswith("with ") or not below:
-        return int(count)
-    return int(min(count, below[0]["hits"] or 0))
+    if not made["source"].lstrip().startswith("with "):
+        return count
+    below = next((row["hits"] for row in rows if row["file"] == made["file"] and row["line"] == made["line"] + 1), None)
+    return min(count, int(below)) if below else (count + 1) // 2
 
 
 def _seen(case: Case, made: Mapping[str, Any]) -> int:

@@ -49,6 +49,8 @@ class Growth:
         rank: Rank correlation of time and order: 1: each takes longer than the one before.
         in_callbacks: Share of the lost time by which callbacks in the steps grew: 0 to 1.
         period: It is each n-th step alone that grows; 1: all do.
+        of_callbacks: Whether times and growth are those of the callbacks in the steps alone.
+        halves: When the first step began, half of them were over, and the last one was (ns); None: not of steps.
     """
 
     count: int
@@ -58,10 +60,65 @@ class Growth:
     rank: float
     in_callbacks: float = 0.0
     period: int = 1
+    of_callbacks: bool = False
+    halves: tuple[int, int, int] | None = None
+
+
+@dataclass(frozen=True)
+class _Loop:
+    """Steps of the longest training loop that did equal work, in their order.
+
+    Attributes:
+        starts, times, called: When each began, how long it and the callbacks in it took (ns).
+        numbers: Its place among all steps of the loop.
+        every: Only each n-th step of all was looked at.
+    """
+
+    starts: Integers
+    times: Integers
+    called: Integers
+    numbers: Integers
+    every: int
+
+    def told(self, grown: Growth, called: Integers) -> Growth:
+        """What grew, of all steps; `called` are the callbacks of those that grew."""
+        return replace(
+            grown,
+            count=grown.count * self.every,
+            lost_ns=grown.lost_ns * self.every,
+            in_callbacks=min(1.0, _beyond_first(called) / max(1, grown.lost_ns)),
+            halves=(
+                int(self.starts[0]), int(self.starts[len(self.starts) // 2]), int(self.starts[-1] + self.times[-1])
+            ),
+        )  # fmt: skip
 
 
 def of_steps(case: Case) -> Growth | None:
     """Of the longest training loop; None: its steps take equally long, do unequal work, or are too few."""
+    loop = case.run.once("steps of the longest loop that are alike", lambda _run: _of_equal_work(case))
+    if loop is None:
+        return None
+    grown = of_times(loop.times)
+    if grown is not None:
+        return loop.told(grown, loop.called)
+    some = _longer_ones(loop.times, loop.numbers) if loop.every == 1 else None
+    grown = of_times(loop.times[some]) if some is not None else None
+    if some is None or grown is None:
+        return None
+    return replace(loop.told(grown, loop.called[some]), period=round(len(loop.times) / some.sum()))
+
+
+def of_callbacks(case: Case) -> Growth | None:
+    """The same of the callbacks in these steps alone, of which the steps may hide it; None: they take equally long."""
+    loop = case.run.once("steps of the longest loop that are alike", lambda _run: _of_equal_work(case))
+    grown = of_times(loop.called) if loop is not None else None
+    if loop is None or grown is None:
+        return None
+    return replace(loop.told(grown, loop.called), of_callbacks=True)
+
+
+def _of_equal_work(case: Case) -> _Loop | None:
+    """Steady steps of the longest training loop; None: most do unequal work, or they are too few."""
     columns = ("loop", "loop_id", "start_ns", "dur_ns", "samples", "compiled", "first", "callbacks_ns")
     every = max(1, (case.loop.count if case.loop is not None else 0) // _MOST)
     table = case.run.filtered("steps", columns, lambda piece: _steady(piece, every))
@@ -77,18 +134,9 @@ def of_steps(case: Case) -> Growth | None:
     chosen = loops == longest
     usual = np.bincount(samples[chosen] + 1).argmax() - 1
     alike = chosen & (samples == usual)
-    times, called = integers(table["dur_ns"])[alike], integers(pc.fill_null(table["callbacks_ns"], 0))[alike]
-    grown, period = of_times(times), 1
-    if grown is None and every == 1:
-        some = _longer_ones(times, np.flatnonzero(samples[chosen] == usual))
-        if some is not None:
-            grown, called, period = of_times(times[some]), called[some], round(len(times) / some.sum())
-    if grown is None:
-        return None
-    in_callbacks = min(1.0, _beyond_first(called) / max(1, grown.lost_ns))
-    return replace(
-        grown, count=grown.count * every, lost_ns=grown.lost_ns * every, in_callbacks=in_callbacks, period=period
-    )
+    starts, times = integers(table["start_ns"])[alike], integers(table["dur_ns"])[alike]
+    called = integers(pc.fill_null(table["callbacks_ns"], 0))[alike]
+    return _Loop(starts, times, called, np.flatnonzero(samples[chosen] == usual).astype(np.int64), every)
 
 
 def _longer_ones(times: Integers, numbers: Integers) -> Truths | None:

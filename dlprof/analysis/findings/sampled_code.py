@@ -132,12 +132,12 @@ class SampledCode:
         inside = [one for one in self.samples if main in (None, one.main) and _is_in(one, paths)]
         if not inside:
             return Support(ground, covered=0.0, **more)
-        seen = sum(one.dur_ns for one in inside if chosen(one)) / self._every_ns
+        seen = sum(one.dur_ns for one in inside if chosen(one)) / self.every_ns
         covered = sum(one.dur_ns for one in inside) / max(1, sum(self._tree.time(path) for path in paths))
         return Support(ground, seen=seen, covered=min(1.0, covered), **more)
 
     @cached_property
-    def _every_ns(self) -> float:
+    def every_ns(self) -> float:
         """From one stack to the next, on average (ns): more than usual where sampling was thinned."""
         thinned = (row for row in self._run.rows("probes") if row["name"] == "stacks" and row["thinned"])
         rates = [row["thinned_to_value"] for row in thinned]

@@ -17,6 +17,7 @@ from dlprof.analysis.findings import (
     queries,
     received_batches,
     small_calls,
+    standing,
 )
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, SourceLine, Support
@@ -38,8 +39,14 @@ _RESTING = 0.25
 """Workers that rest no more than that are busy."""
 _MOSTLY_READS = 0.6
 """Share of the work on batches that reads files, from which on it is the way in which they are read."""
+_MOSTLY_RESTS = 0.6
+"""Of what is waited for, the time in which nothing works: who makes batches then waits for something itself."""
+_CHILDREN = 0.5
+"""Cores that other processes of the program use, from which on these may make the batches."""
 _MANY_ELEMENTS, _SHORT_CALL_NS = 16, 200_000
 """A function that takes less for one of so many is mostly called: for all of them at once it takes little more."""
+_GENERATOR = "Generator"
+"""Stage of tf.data that asks a generator of Python."""
 _AS_LONG = 0.7
 """Of a step of the first epoch: without the work whose results are kept, those of later ones take less."""
 _WAITS = Query(
@@ -107,6 +114,8 @@ def look(case: Case) -> Iterator[Claim]:
         line = case.input.item_line or line
     targets = one_hot_targets.said(case) if one_hot_targets.are_made_at(case, line) else None
     reads = load is not None and load.stages.get(InputStage.READING, 0.0) >= _MOSTLY_READS
+    beside = _is_beside(case, load)
+    rests = beside and _rests(case, sum(takes.values()))
     what = f". {needless.what} at line {line[1]}" if needless and line else ""
     of_batch = f" of {batch}" if batch else ""
     yield Claim(
@@ -115,7 +124,7 @@ def look(case: Case) -> Iterator[Claim]:
         [_WAITS, queries.python_stood(Phase.FIT_INPUT, Phase.FIT_STEPS), *([_STAGES] if slowest else [])],
         f"{case.code.counting_note(line)}{_of_workers(load) if load else ''}{_of_elements(slowest) if slowest else ''}"
         f"{_of_stage(slowest) if slowest else ''}{f'{targets} ' if targets else ''}"
-        f"{needless.advice if needless else _READS if reads else _BESIDE if _is_beside(case, load) else _ADVICE}",
+        f"{needless.advice if needless else _READS if reads else _RESTS if rests else _BESIDE if beside else _ADVICE}",
         line,
         support=_support(case, takes, Ground.REPEATED if needless else Ground.PLACE),
         fix=needless.fix
@@ -124,7 +133,9 @@ def look(case: Case) -> Iterator[Claim]:
         if targets
         else _READS_LESS
         if reads
-        else _behind(slowest) or _in_batches(case, mapped),
+        else _HANDED_OVER
+        if rests
+        else _behind(slowest) or _yielded(slowest) or _in_batches(case, mapped),
         other_way=_WORKERS if _computes(case) else None,
     )
 
@@ -174,6 +185,21 @@ _BESIDE = (
     "They are prepared beside the training already, on another thread, and take longer than a step: prepare them once "
     "before it, with operations on whole arrays, or in processes (Python's threads take turns)."
 )
+_RESTS = (
+    "They are prepared on another thread, but hardly any thread of the process works while the training waits: that "
+    "one waits, too. For a pause or a lock: hand batches over by a queue.Queue, whose get() returns as soon as one is "
+    "there, and hold no lock while sleeping. For a disk or the network: have several threads wait at a time."
+)
+_HANDED_OVER = "queue.Queue(maxsize=N): the thread puts each batch into it, and the loop takes it with get()"
+_LOOP = (Tree.FIT_INPUT, Tree.FIT_STEPS, Tree.FIT_WAIT, Tree.FIT_CALLBACKS)
+
+
+def _rests(case: Case, waited_ns: int) -> bool:
+    """Whether no thread of the process, and no other process of the program, works for most of what is waited for."""
+    stood = standing.of_phases(case, _LOOP)
+    if stood is None or stood.others >= _CHILDREN:
+        return False
+    return stood.share * sum(case.own(path) for path in _LOOP) >= _MOSTLY_RESTS * waited_ns
 
 
 def _is_beside(case: Case, load: InputLoad | None) -> bool:
@@ -260,17 +286,40 @@ def _are_epochs_alike(case: Case) -> bool:
 
 
 def _of_elements(slowest: _Slowest) -> str:
-    """What to do where a function is called for each element of a batch, and does little each time."""
-    stage = slowest.stage
-    each = stage.batch_size or stage.elements // slowest.batches
-    if stage.function is None or not stage.work_ns or each < _MANY_ELEMENTS:
+    """What to do where Python is called for each element of a batch, and does little each time."""
+    stage, (each, ns) = slowest.stage, _each_call(slowest)
+    if not ns:
         return ""
-    ns = stage.work_ns / (each * slowest.batches)
-    if ns > _SHORT_CALL_NS:
-        return ""
+    if stage.function is None:
+        return (
+            f"The generator is asked for each of the {each} elements of a batch, {duration(ns)} each, a way into "
+            "Python and back every time: have it yield whole batches. "
+        )
     return (
         f"{stage.function} is called for each of {each} elements of a batch, {duration(ns)} each: put .batch(...) in "
         "front of .map(...), and have it take whole batches. "
+    )
+
+
+def _each_call(slowest: _Slowest) -> tuple[int, float]:
+    """Elements of a batch that a function, or a generator, is asked for one by one, and what a call takes (ns).
+
+    0 ns: it is not, or it has enough to do in each call.
+    """
+    stage = slowest.stage
+    each = stage.batch_size or stage.elements // slowest.batches
+    if not (stage.function or stage.name == _GENERATOR) or not stage.work_ns or each < _MANY_ELEMENTS:
+        return each, 0.0
+    ns = stage.work_ns / (each * slowest.batches)
+    return each, ns if ns <= _SHORT_CALL_NS else 0.0
+
+
+def _yielded(slowest: _Slowest | None) -> str | None:
+    """The change where a generator gives elements one by one; None: none does, or each has enough to do."""
+    if slowest is None or slowest.stage.function is not None or not _each_call(slowest)[1]:
+        return None
+    return (
+        "yield rows[i:i + N] in the generator, with a first axis of None in its signature, and no .batch(N) behind it"
     )
 
 

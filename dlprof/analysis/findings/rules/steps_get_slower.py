@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dlprof.analysis import source_loops
-from dlprof.analysis.findings import doing, file_work, growing_calls, growing_graph, growth, own_loop_python, queries
+from dlprof.analysis.findings import (
+    doing,
+    file_work,
+    growing_calls,
+    growing_graph,
+    growing_lines,
+    growth,
+    own_loop_python,
+    queries,
+)
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Query, Sentence, SourceLine, Support
 from dlprof.analysis.findings.growth import Growth
@@ -41,6 +50,10 @@ _OF_SOME = (
     "What runs in these steps alone goes through all that was before: work on what is new (append it to the file, add "
     "it to the sums), or do it less often."
 )
+_OF_LINE = (
+    "What runs at that line goes through all that earlier steps left (lists that they add to, all outputs so far): "
+    "work on what is new, keep sums in place of values, or do it less often: every so many steps, and at the end."
+)
 _EVIDENCE = Query(
     "steps, by tenths of the loop",
     "SELECT tenth, count(*) AS steps, median(dur_ns) AS median_ns FROM (SELECT dur_ns, ntile(10) OVER (ORDER BY "
@@ -50,7 +63,7 @@ _EVIDENCE = Query(
 
 def look(case: Case) -> Iterator[Claim]:
     """Growth all along the loop, whatever its cause; with the engine's own time in gradients where that is it."""
-    grown = growth.of_steps(case) if not case.pair else None
+    grown = _growth(case) if not case.pair else None
     if any(growing_graph.claims(case)):  # that is why
         return
     if grown is None or grown.lost_ns < _SHARE_OF_WORK * case.whole_ns:
@@ -60,13 +73,15 @@ def look(case: Case) -> Iterator[Claim]:
     path = Tree.FIT_CALLBACKS if called else Tree.FIT_STEPS
     share = min(1.0, grown.lost_ns / max(1, case.own(path)))
     back = case.code.share([Tree.FIT_STEPS], lambda sample: doing.goes_back(sample.frames, case.engine))
-    line = _line(case, grown, path)
+    grows_at = growing_lines.of_steps(case, grown) if back <= _BACKWARD and not called and grown.period == 1 else None
+    line = grows_at or _line(case, grown, path)
     written = line is not None and back <= _BACKWARD and file_work.writes(case, line)
     turns = _turns(case, grown)
     yield Claim(
         Sentence(
             f"{_grew(grown, turns)}{', most of all in the backward pass' * (back > _BACKWARD)}"
-            f"{', in callbacks' * called}:"
+            f"{', in callbacks' * (called and not grown.of_callbacks)}"
+            f"{f', most of all at line {grows_at[1]}' if grows_at else ''}:"
         ),
         case.takes(path, share=share),
         [_EVIDENCE, queries.python_stood(Phase.FIT_STEPS)],
@@ -78,12 +93,19 @@ def look(case: Case) -> Iterator[Claim]:
         if grown.period > 1
         else _OF_TURNS
         if turns
+        else _OF_LINE
+        if grows_at
         else _advice(in_backward=back > _BACKWARD),
         line,
         title=_OF_UNEQUAL if turns else TITLE,
         support=Support(Ground.REPEATED, seen=grown.count, agree=0.0 if turns else grown.rank),
         fix=_fix(case) if back > _BACKWARD else _APPENDED if written else None,
     )
+
+
+def _growth(case: Case) -> Growth | None:
+    """Of the steps; else of the callbacks in them, whose growth steps that take long themselves hide."""
+    return growth.of_steps(case) or growth.of_callbacks(case)
 
 
 def _line(case: Case, grown: Growth, path: TreePath) -> SourceLine | None:
@@ -119,8 +141,9 @@ def _grew(grown: Growth, turns: tuple[int, int] | None) -> str:
         if turns
         else ""
     )
+    whose = "Callbacks of " * grown.of_callbacks
     return (
-        f"{grown.count:,} {which} grow from {duration(grown.first_ns)} to {duration(grown.last_ns)} "
+        f"{whose}{grown.count:,} {which} grow from {duration(grown.first_ns)} to {duration(grown.last_ns)} "
         f"each (medians of the first and the last fifth){more}"
     )
 

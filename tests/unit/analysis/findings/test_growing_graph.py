@@ -78,6 +78,16 @@ def test_sessions_that_are_made_again_and_again_are_told_as_such(tmp_path: Path)
     assert finding.at_stake_ns == pytest.approx(0.9 * 3 * S * 59 / 60, rel=0.01)
 
 
+@pytest.mark.parametrize("below", [None, 0])
+def test_where_the_line_in_a_session_was_not_counted_half_of_the_line_that_makes_it_tells(
+    tmp_path: Path, below: int | None
+) -> None:
+    """A `with` is met where it begins and where it ends: few windows met the line below, or it is a comment."""
+    tables = quiet(**sampled((2, 5, RUNS), (5, 8, FIT)), **runs.window(KERNELS), lines=made(1000, below))
+
+    assert "about 500 times" in pick(diagnosed(tmp_path / "r", on("tensorflow1"), **tables), "retracing").claim
+
+
 def test_one_session_may_run_for_long(tmp_path: Path) -> None:
     """It is what a training does."""
     tables = quiet(**sampled((2, 8, RUNS)), **runs.window(KERNELS), lines=made(2, 1))

@@ -11,11 +11,13 @@ import pytest
 from dlprof.analysis.findings import diagnose
 from tests.unit import runs
 from tests.unit.analysis.findings.cases import (
+    BEGIN,
     FIT,
     KERNELS,
     Call,
     Planted,
     Tables,
+    cpu,
     diagnosed,
     keep_source,
     on,
@@ -244,6 +246,27 @@ def test_a_function_that_is_called_for_each_element_is_told_to_take_batches(
     assert (told in advice) == said
 
 
+@pytest.mark.parametrize(("own_ms", "said"), [(32, True), (640, False)])
+def test_a_generator_that_gives_rows_one_by_one_is_told_to_yield_batches(
+    tmp_path: Path, own_ms: int, said: bool
+) -> None:
+    """320 rows of ten batches, 100 us each; those of 2 ms have enough to do."""
+    row = {"window": 0, "pipeline": 0, "starting_ns": 0, "total_ns": S, "asynchronous": False}
+    made = {"file": "train.py", "line": 17, "own_ns": own_ms * 1_000_000}
+    stages = [
+        {**row, "stage": 0, "name": "Root", "element_count": 10, "own_ns": 0},
+        {**row, "stage": 1, "parent": 0, "name": "BatchV2", "element_count": 10, "own_ns": 0, "batch_size": 32},
+        {**row, "stage": 2, "parent": 1, "name": "Generator", "element_count": 320, **made},
+    ]
+    window = {"window": 0, "engine": "tensorflow", "loop": "train", "steps": 10, "start_ns": 3 * S, "dur_ns": S}
+    tables = waiting_for_input(input_stages=stages, kernel_windows=[window], **MADE)
+    finding = pick(diagnosed(tmp_path / "r", **tables), "input-bound")
+
+    told = "is asked for each of the 32 elements of a batch, 100 µs each"
+    assert (told in finding.next_step) == said
+    assert ("yield rows[i:i + N]" in str(finding.fix)) == said
+
+
 @pytest.mark.parametrize(
     ("count", "title"), [(199, "An iterator was made anew for each batch"), (20, "The training waited for its input")]
 )
@@ -272,6 +295,24 @@ def test_what_is_made_on_another_thread_is_not_to_be_put_beside_the_training(
     finding = pick(diagnosed(tmp_path / "r", **{**waiting_for_input(**stood), **waits}), "input-bound")
 
     assert finding.next_step.startswith("They are prepared beside the training already, on another thread") is beside
+
+
+@pytest.mark.parametrize(("worked_s", "rests"), [(0.2, True), (5.0, False)])
+def test_a_thread_that_rests_while_its_batches_are_waited_for_waits_itself(
+    tmp_path: Path, worked_s: float, rests: bool
+) -> None:
+    """In 6 s the main thread runs for 1 s, and the one that feeds it sleeps, or works."""
+    feeds = [("fill", "train.py", 21)]
+    stood = sampled((6, 8, [*FIT, ("__next__", "keras/src/iterator.py", 3)]), (6, 8, feeds))
+    stood["stacks"][1]["thread"] = "feeder"
+    intervals = runs.intervals(("import", 0, 2), ("fit.steps", 2, 5), ("fit.input", 5, 8), ("teardown", 8, 10))
+    ran = {**BEGIN, "run_ns": int((1 + worked_s) * S), "main_run_ns": S}
+    waits = {"phases": parts(fit_steps=3, fit_input=3, teardown=2), "phase_intervals": intervals}
+    tables = {**waiting_for_input(**stood, **cpu((2.0, BEGIN), (8.0, ran))), **waits}
+    finding = pick(diagnosed(tmp_path / "r", **tables), "input-bound")
+
+    assert ("hardly any thread of the process works" in finding.next_step) is rests
+    assert str(finding.fix).startswith("queue.Queue(") is rests
 
 
 @pytest.mark.parametrize(

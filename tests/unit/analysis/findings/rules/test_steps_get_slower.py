@@ -91,6 +91,46 @@ def test_growth_of_callbacks_is_theirs_and_not_the_steps(tmp_path: Path) -> None
     assert finding.next_step.startswith("See what the callback goes through again at each batch")
 
 
+def test_callbacks_may_grow_in_steps_that_take_long_themselves(tmp_path: Path) -> None:
+    """From 3 ms to 27 ms beside 60 ms of the step, which grows by less than a half."""
+    rows, at = [], 2_000.0
+    for row in runs.steps(100):
+        called = 0.3 * row["step"]
+        rows.append(
+            {**row, "start_ns": int(at * MS), "dur_ns": int((60 + called) * MS), "callbacks_ns": int(called * MS)}
+        )
+        at += 60 + called
+    callback = [*FIT, ("on_batch_end", "keras/src/callbacks/callback.py", 9), ("Progress.show", "train.py", 30)]
+    phases = {"phases": parts(fit_steps=6, fit_callbacks=1.5, teardown=1)}
+    tables = quiet(steps=rows, **sampled((2, 8, callback)), **phases)
+    finding = pick(diagnosed(tmp_path / "r", **tables), "steps-get-slower")
+
+    assert "Callbacks of 100 steps of equal work grow from 2.85 ms to 26.9 ms each" in finding.claim
+    assert finding.line == 30
+
+
+def test_the_line_that_grows_is_named_and_not_the_one_that_stands_longest(tmp_path: Path) -> None:
+    """Line 40 stands for 1.1 s in both halves of the loop, line 18 for 1.2 s in the second alone."""
+    update, metric = [*FIT, ("train", "train.py", 40)], [*FIT, ("compute", "train.py", 18)]
+    stood = sampled((2, 3.1, update), (3.1, 4.3, metric), (4.3, 5.4, update))
+    finding = pick(diagnosed(tmp_path / "r", **quiet(steps=growing(), **stood)), "steps-get-slower")
+
+    assert finding.line == 18
+    assert "most of all at line 18:" in finding.claim
+    assert "do it less often: every so many steps, and at the end" in finding.next_step
+
+
+def test_no_line_is_named_where_all_grow_alike(tmp_path: Path) -> None:
+    """Three lines, each for a third of both halves."""
+    lines = [[*FIT, ("train", "train.py", line)] for line in (30, 31, 32)]
+    stood = [(2 + 0.37 * n, 2 + 0.37 * (n + 1), lines[n]) for n in range(3)]
+    stood += [(3.11 + 0.78 * n, 3.11 + 0.78 * (n + 1), lines[n]) for n in range(3)]
+    finding = pick(diagnosed(tmp_path / "r", **quiet(steps=growing(), **sampled(*stood))), "steps-get-slower")
+
+    assert "most of all" not in finding.claim
+    assert finding.next_step.startswith("See what each step leaves behind")
+
+
 def some_grow(*, every: int = 5, by_ms: float = 2.0) -> list[dict[str, Any]]:
     """200 steps of 10 ms, of which one in so many takes longer each time."""
     rows, at = [], 2_000.0
