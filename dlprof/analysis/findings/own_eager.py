@@ -15,7 +15,7 @@ from dlprof.analysis.samples import Sample, is_of_input
 from dlprof.analysis.stacks import Frame
 from dlprof.engines.base import EngineSpec
 from dlprof.schema.tree_paths import Tree, TreePath
-from dlprof.schema.vocabulary import Basis, Ground, Phase
+from dlprof.schema.vocabulary import Basis, Direction, Ground, Phase
 
 _PATHS = (Tree.SCRIPT, Tree.FIT_STEPS)
 _SHARE_OF_WORK = 0.15
@@ -26,6 +26,8 @@ _CONVERSIONS = ("array", "asarray", "device_put", "constant", "convert_to_tensor
 _BACKWARD = "backward"
 _LEAST_FORWARD = 0.1
 """Share of the samples in a network's single operations: less may be the loss alone, which nobody compiles."""
+_ONE_BY_ONE = 30
+"""Operators of no layer in a step on the way forward, from which on they are more than a loss, which has about ten."""
 _DEEP = 4
 """Frames between the user's line and the operation that it starts: wrappers of the engine's own."""
 _OF_KERAS = tuple(
@@ -49,8 +51,8 @@ def claims(case: Case) -> Iterator[Claim]:
         return
     paths = _paths(case)
     eager, share = _most(case, paths)
-    if share >= _LEAST_FORWARD and case.engine.eager_within:  # the way back is as many operations
-        share += case.code.share(paths, lambda sample: any(frame.name == _BACKWARD for frame in sample.frames))
+    if case.engine.eager_within:
+        share = _with_way_back(case, paths, share)
     takes = case.takes(*paths, share=case.engine.compiling_saves * share)
     if sum(takes.values()) < _SHARE_OF_WORK * case.work_ns:
         return
@@ -75,6 +77,30 @@ _UPDATES = (
     "Most of these operations change a part of an array, and each makes a copy of all of it: change it in place "
     "outside of the engine, or in a compiled function that may overwrite it."
 )
+
+
+def _with_way_back(case: Case, paths: Sequence[TreePath], forward: float) -> float:
+    """Share of what runs operation by operation with its gradients, which do so, too; the loss alone does not count.
+
+    Layers are known of what was compiled: where no operator of a kernel window has one, and they are many, nothing was.
+    """
+    single, compiled = _single(case)
+    if compiled and single is not None and single < _ONE_BY_ONE:
+        return 0.0
+    all_of_it = single is not None and single >= _ONE_BY_ONE and not compiled and forward > 0
+    if forward < _LEAST_FORWARD and not all_of_it:
+        return forward
+    return forward + case.code.share(paths, lambda sample: any(frame.name == _BACKWARD for frame in sample.frames))
+
+
+def _single(case: Case) -> tuple[float | None, bool]:
+    """Operators of no layer in a traced step, on the way forward (None: not known), and whether others have one."""
+    rows = [row for row in case.kernels.operators.rows if row.direction != Direction.UPDATE]
+    steps = case.kernels.window_steps
+    if not rows or not steps or case.tree.unsplit is not None:
+        return None, False
+    single = sum(row.count for row in rows if row.layer is None and row.direction != Direction.BACKWARD)
+    return single / steps, any(row.layer is not None for row in rows)
 
 
 def _most(case: Case, paths: Sequence[TreePath]) -> tuple[Callable[[Sample], bool], float]:

@@ -32,6 +32,8 @@ _A_STEP = 0.1
 """Calls for each step from which on a line is part of the loop's steps."""
 _FREE = 0.5
 """Cores that must stand idle, for kernels to go on beside the host as they would on a device of their own."""
+_MOSTLY = 0.5
+"""Share of the callbacks in such waits, from which on they are there for them; else the rest is work of their own."""
 _USUAL = 0.10
 """Share of the loop that such waits take in loops that look at their loss now and then."""
 _NAMED = 3
@@ -112,8 +114,11 @@ def _of_user(case: Case) -> Iterator[Claim]:
         return
     # The wait itself is the device's work. Lost is what the host does alone, instead of beside the device.
     takes = _lost(case)
-    takes.update(case.takes(Tree.FIT_CALLBACKS, Tree.FIT_WAIT))
-    takes.update(case.takes(Tree.SCRIPT, share=waited[Phase.SCRIPT] / max(1, case.phases.host(Phase.SCRIPT))))
+    parts = {phase: waited[phase] / max(1, case.phases.host(phase)) for phase in (Phase.FIT_CALLBACKS, Phase.SCRIPT)}
+    called = parts[Phase.FIT_CALLBACKS]
+    takes.update(case.takes(Tree.FIT_WAIT))
+    takes.update(case.takes(Tree.FIT_CALLBACKS, share=1.0 if called >= _MOSTLY else called))
+    takes.update(case.takes(Tree.SCRIPT, share=parts[Phase.SCRIPT]))
     yield Claim(
         Sentence(
             "The user's code waits for values of the device while training, and brings them to the host:",

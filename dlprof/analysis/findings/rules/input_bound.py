@@ -40,7 +40,7 @@ _RESTING = 0.25
 _MOSTLY_READS = 0.6
 """Share of the work on batches that reads files, from which on it is the way in which they are read."""
 _MOSTLY_RESTS = 0.6
-"""Of what is waited for, the time in which nothing works: who makes batches then waits for something itself."""
+"""Share of the loop in which nothing works, from which on who makes its batches waits for something itself."""
 _CHILDREN = 0.5
 """Cores that other processes of the program use, from which on these may make the batches."""
 _MANY_ELEMENTS, _SHORT_CALL_NS = 16, 200_000
@@ -115,7 +115,7 @@ def look(case: Case) -> Iterator[Claim]:
     targets = one_hot_targets.said(case) if one_hot_targets.are_made_at(case, line) else None
     reads = load is not None and load.stages.get(InputStage.READING, 0.0) >= _MOSTLY_READS
     beside = _is_beside(case, load)
-    rests = beside and _rests(case, sum(takes.values()))
+    rests = beside and slowest is None and _rests(case)
     what = f". {needless.what} at line {line[1]}" if needless and line else ""
     of_batch = f" of {batch}" if batch else ""
     yield Claim(
@@ -194,12 +194,13 @@ _HANDED_OVER = "queue.Queue(maxsize=N): the thread puts each batch into it, and 
 _LOOP = (Tree.FIT_INPUT, Tree.FIT_STEPS, Tree.FIT_WAIT, Tree.FIT_CALLBACKS)
 
 
-def _rests(case: Case, waited_ns: int) -> bool:
-    """Whether no thread of the process, and no other process of the program, works for most of what is waited for."""
+def _rests(case: Case) -> bool:
+    """Whether no thread of the process, and no other process of the program, works for most of the loop.
+
+    Threads of the engine's own pipelines come and go, and what they did is not known: of those it is not asked.
+    """
     stood = standing.of_phases(case, _LOOP)
-    if stood is None or stood.others >= _CHILDREN:
-        return False
-    return stood.share * sum(case.own(path) for path in _LOOP) >= _MOSTLY_RESTS * waited_ns
+    return stood is not None and stood.others < _CHILDREN and stood.share >= _MOSTLY_RESTS
 
 
 def _is_beside(case: Case, load: InputLoad | None) -> bool:

@@ -108,6 +108,43 @@ def test_a_network_of_gluon_that_is_not_hybridized_is_eager(tmp_path: Path) -> N
     assert "eager-execution" not in slugs(diagnosed(tmp_path / "c", gluon, **looping(invoked)))
 
 
+BACK = ("NDArray.backward", "mxnet/ndarray/ndarray.py", 2869)
+SINGLE = {"op": "tanh", "category": "elementwise", "layer": None, "direction": None, "ms": 0.1}
+
+
+@pytest.mark.parametrize(("operators", "layer", "is_told"), [(40, None, True), (9, None, False), (40, "dense0", False)])
+def test_a_network_that_samples_hardly_meet_is_told_by_what_the_window_has(
+    operators: int, layer: str | None, is_told: bool, tmp_path: Path
+) -> None:
+    """A twentieth of the loop forward, a third back: many operators, of which none was compiled, as layers would tell."""
+    gluon = runs.manifest(keras=None, engine={"name": "mxnet", "version": "1.9.1"})
+    forward = [
+        LOOP[0],
+        ("HybridBlock.forward", "mxnet/gluon/block.py", 1502),
+        ("_imperative_invoke", "mxnet/_ctypes/ndarray.py", 64),
+    ]
+    stood = sampled((2, 2.3, forward), (2.3, 4.3, [LOOP[0], BACK]), (4.3, 8, LOOP[:1]))
+    rows = [{**SINGLE, "name": f"tanh {number}"} for number in range(operators)]
+    window = runs.window([*rows, {**SINGLE, "op": "FullyConnected", "layer": layer}])
+    tables = {**quiet(lines=[line(50, 500)]), **stood, **window}
+
+    assert ("eager-execution" in slugs(diagnosed(tmp_path / "r", gluon, **tables))) is is_told
+
+
+def test_the_loss_of_a_compiled_network_is_not_worth_compiling(tmp_path: Path) -> None:
+    """Its own operators are two in a step; the others are of layers."""
+    gluon = runs.manifest(keras=None, engine={"name": "mxnet", "version": "1.9.1"})
+    loss = [
+        LOOP[0],
+        ("Loss.forward", "mxnet/gluon/block.py", 1502),
+        ("_imperative_invoke", "mxnet/_ctypes/ndarray.py", 64),
+    ]
+    window = runs.window([SINGLE, {**SINGLE, "op": "mean"}, {**SINGLE, "op": "FullyConnected", "layer": "dense0"}])
+    tables = {**quiet(lines=[line(50, 500)]), **sampled((2, 5, loss), (5, 8, LOOP[:1])), **window}
+
+    assert "eager-execution" not in slugs(diagnosed(tmp_path / "r", gluon, **tables))
+
+
 def test_batches_that_are_asked_for_are_no_operations_of_the_step(tmp_path: Path) -> None:
     """False before: TensorFlow asks its pipeline through the same files."""
     asked: Call = ("_next_internal", "tensorflow/python/data/ops/iterator_ops.py", 776)

@@ -48,6 +48,23 @@ def test_waiting_for_values_of_the_device_is_named(tmp_path: Path) -> None:
     assert "slow-callback" not in slugs(diagnosis)
 
 
+@pytest.mark.parametrize(("waits_s", "seconds"), [(0.4, 0.24), (1.2, 0.8)])
+def test_of_callbacks_that_mostly_work_only_the_waits_are_lost(tmp_path: Path, waits_s: float, seconds: float) -> None:
+    """A metric of 2 s waits for predictions for a fifth of it; another one mostly does. Meanwhile the device works."""
+    tables = in_callbacks()
+    score = [*FIT, ("on_epoch_end", "keras/callbacks.py", 81), ("score", "train.py", 33)]
+    waits = [
+        *FIT,
+        ("on_epoch_end", "keras/callbacks.py", 81),
+        ("score", "train.py", 24),
+        ("asnumpy", "mxnet/ndarray.py", 9),
+    ]
+    tables |= sampled((6, 6 + waits_s, waits), (6 + waits_s, 8, score))
+    finding = pick(diagnosed(tmp_path / "r", on("mxnet", asynchronous=True), **tables), "host-sync")
+
+    assert finding.at_stake_ns == pytest.approx(seconds * S, rel=0.01)
+
+
 def test_on_a_processor_starting_work_is_not_lost_by_waiting(tmp_path: Path) -> None:
     """The same stacks: the host's own work takes time from the kernels even where both go on at once."""
     tables = {**sampled((7, 8, _WAIT)), **runs.window([{**KERNELS[0], "ms": 10}])}
