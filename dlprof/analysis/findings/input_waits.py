@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+import pyarrow.compute as pc
+
 from dlprof.analysis import loops
+from dlprof.analysis.columns import integers, steps_of
 from dlprof.schema.tree_paths import EDGES, Tree, TreePath
-from dlprof.schema.vocabulary import StepPart
+from dlprof.schema.vocabulary import Loop, StepPart
 
 if TYPE_CHECKING:
     from dlprof.analysis.findings.case import Case
@@ -26,11 +31,47 @@ _HIDDEN_IN = (StepPart.IDLE, StepPart.SYNC, StepPart.DISPATCH, StepPart.HOST_PYT
 """Parts of a step that may be waits for a batch, in the order in which they are."""
 
 
+_FEWEST_EPOCHS = 2
+_LONG_NS, _TIMES = 20_000_000, 5
+"""What the first step of an epoch takes beyond others, and how many times as long: making an iterator takes less."""
+
+
+@dataclass(frozen=True)
+class Beginnings:
+    """First steps of epochs, which wait for what a pipeline does before its first batch.
+
+    Attributes:
+        count: How many; that of the first epoch, which compiles, is none of them.
+        each_ns: What they take beyond a usual step, at the median (ns).
+    """
+
+    count: int
+    each_ns: int
+
+
+def beginnings(case: Case) -> Beginnings | None:
+    """Where the step itself fetches its batch: how long the first one of each epoch is waited for; None: not long."""
+    if case.pair or not case.input_inside_step or not loops.are_all_of_keras(case.run):
+        return None
+    columns = ("loop", "step", "epoch", "dur_ns", "compiled", "first")
+    table = steps_of(case.run.filtered("steps", columns, lambda piece: pc.is_valid(piece["epoch"])), Loop.TRAIN)
+    plain = table.filter(pc.invert(pc.fill_null(pc.or_kleene(table["compiled"], table["first"]), False)))
+    begins = pc.equal(plain["step"], 0)
+    first = integers(plain.filter(pc.and_(begins, pc.greater(plain["epoch"], 0)))["dur_ns"])
+    others = integers(plain.filter(pc.invert(begins))["dur_ns"])
+    if len(first) < _FEWEST_EPOCHS or not len(others):
+        return None
+    usual = float(np.median(others))
+    each = float(np.median(first)) - usual
+    return Beginnings(len(first), int(each)) if each >= max(_LONG_NS, _TIMES * usual) else None
+
+
 def waits(case: Case) -> dict[TreePath, int]:
     """Waits in the loop of `fit`, by leaf (ns); empty where they are usual."""
     takes = {**case.takes(Tree.FIT_INPUT, share=_of_waits(case)), **case.takes(_WAITED)}
-    for leaf, ns in _hidden(case).items():
-        takes[leaf] = max(takes.get(leaf, 0), ns)
+    for hidden in (_hidden(case), _before_epochs(case)):
+        for leaf, ns in hidden.items():
+            takes[leaf] = max(takes.get(leaf, 0), ns)
     loop = loop_ns(case)
     users = case.code.share([Tree.FIT_INPUT], case.code.feeds) > _USERS
     least = _SHARE_OF_ARRAYS if case.calls.feed_arrays and not users and not case.pair else USUAL
@@ -59,6 +100,15 @@ def _of_waits(case: Case) -> float:
     if case.code.share([Tree.FIT_STEPS], case.code.feeds, main=False) < _USERS:
         return 1.0
     return max(main, case.code.share([Tree.FIT_INPUT], case.code.feeds, main=False))
+
+
+def _before_epochs(case: Case) -> dict[TreePath, int]:
+    """Waits of the first steps of epochs: no steady step, and so no kernel window, shows them."""
+    found = beginnings(case)
+    if found is None:
+        return {}
+    quiet = (Tree.FIT_STEPS / part for part in _HIDDEN_IN)
+    return case.filled(found.count * found.each_ns, _WAITED, *quiet, Tree.FIT_STEPS)
 
 
 def _hidden(case: Case) -> dict[TreePath, int]:

@@ -11,6 +11,7 @@ from dlprof.analysis.findings import compiled_steps, doing, own_elements, querie
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine
 from dlprof.analysis.findings.pairs import of_the_slower
+from dlprof.analysis.findings.sampled_code import Chosen
 from dlprof.analysis.samples import Sample, is_of_input
 from dlprof.analysis.stacks import Frame
 from dlprof.engines.base import EngineSpec
@@ -51,8 +52,11 @@ def claims(case: Case) -> Iterator[Claim]:
         return
     paths = _paths(case)
     eager, share = _most(case, paths)
-    if case.engine.eager_within:
-        share = _with_way_back(case, paths, share)
+    counted = _with_way_back(case, eager, share) if case.engine.eager_within else eager
+    if counted is None:
+        return
+    if counted is not eager:
+        share = case.code.share(paths, counted)
     takes = case.takes(*paths, share=case.engine.compiling_saves * share)
     if sum(takes.values()) < _SHARE_OF_WORK * case.work_ns:
         return
@@ -68,7 +72,7 @@ def claims(case: Case) -> Iterator[Claim]:
         else f"Compile the function that makes a step: {case.engine.compile_with}.{_DRAWN * _draws(case, eager)}",
         line,
         basis=Basis.ESTIMATED,
-        support=case.code.support(paths, eager, ground=Ground.REPEATED, agree=min(1.0, 2 * share)),
+        support=case.code.support(paths, counted, ground=Ground.REPEATED, agree=min(1.0, 2 * share)),
         fix=case.engine.update_in_place if updates else _fix(case, line),
     )
 
@@ -79,18 +83,18 @@ _UPDATES = (
 )
 
 
-def _with_way_back(case: Case, paths: Sequence[TreePath], forward: float) -> float:
-    """Share of what runs operation by operation with its gradients, which do so, too; the loss alone does not count.
+def _with_way_back(case: Case, eager: Chosen, forward: float) -> Chosen | None:
+    """Samples of what runs operation by operation, and of its gradients, which do so, too; None: it is the loss alone.
 
     Layers are known of what was compiled: where no operator of a kernel window has one, and they are many, nothing was.
     """
     single, compiled = _single(case)
-    if compiled and single is not None and single < _ONE_BY_ONE:
-        return 0.0
-    all_of_it = single is not None and single >= _ONE_BY_ONE and not compiled and forward > 0
-    if forward < _LEAST_FORWARD and not all_of_it:
-        return forward
-    return forward + case.code.share(paths, lambda sample: any(frame.name == _BACKWARD for frame in sample.frames))
+    many = single is not None and single >= _ONE_BY_ONE
+    if compiled and not many:
+        return None
+    if forward >= _LEAST_FORWARD or (many and not compiled and forward > 0):
+        return lambda sample: eager(sample) or any(frame.name == _BACKWARD for frame in sample.frames)
+    return eager
 
 
 def _single(case: Case) -> tuple[float | None, bool]:

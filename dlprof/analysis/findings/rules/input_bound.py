@@ -123,7 +123,8 @@ def look(case: Case) -> Iterator[Claim]:
         takes,
         [_WAITS, queries.python_stood(Phase.FIT_INPUT, Phase.FIT_STEPS), *([_STAGES] if slowest else [])],
         f"{case.code.counting_note(line)}{_of_workers(load) if load else ''}{_of_elements(slowest) if slowest else ''}"
-        f"{_of_stage(slowest) if slowest else ''}{f'{targets} ' if targets else ''}"
+        f"{_of_stage(slowest) if slowest else ''}{_of_beginnings(case) if load is None else ''}"
+        f"{f'{targets} ' if targets else ''}"
         f"{needless.advice if needless else _READS if reads else _RESTS if rests else _BESIDE if beside else _ADVICE}",
         line,
         support=_support(case, takes, Ground.REPEATED if needless else Ground.PLACE),
@@ -346,6 +347,18 @@ def _of_stage(slowest: _Slowest) -> str:
     return (
         f"In a kernel window its slowest stage was {stage.name}{calls}{made}: {took} for a batch{threads}. "
         f"{kept}{dropped}"
+    )
+
+
+def _of_beginnings(case: Case) -> str:
+    """What the first batch of an epoch takes, where that is long: a window of steady steps does not show it."""
+    found = input_waits.beginnings(case)
+    if found is None:
+        return ""
+    return (
+        f"The first step of an epoch takes {duration(found.each_ns)} more than the others ({found.count} times): what "
+        "stands before the first batch is done anew in each epoch, such as mapping what .skip(...) then drops, or what "
+        "fills a shuffle buffer. Put .skip and .shuffle in front of .map, or .cache() behind it. "
     )
 
 

@@ -267,6 +267,34 @@ def test_a_generator_that_gives_rows_one_by_one_is_told_to_yield_batches(
     assert ("yield rows[i:i + N]" in str(finding.fix)) == said
 
 
+def epochs(first_ms: float) -> list[dict[str, Any]]:
+    """Five epochs of ten steps of 5 ms, the first of which takes so long in each but the first one."""
+    rows, at = [], 2_000.0
+    for row in runs.steps(50):
+        epoch, step = divmod(row["step"], 10)
+        ms = first_ms if epoch and not step else 5.0
+        rows.append({**row, "epoch": epoch, "step": step, "start_ns": int(at * MS), "dur_ns": int(ms * MS)})
+        at += ms
+    return rows
+
+
+@pytest.mark.parametrize(("first_ms", "is_told"), [(165.0, True), (20.0, False)])
+def test_the_first_batch_of_each_epoch_may_be_what_is_waited_for(
+    tmp_path: Path, first_ms: float, is_told: bool
+) -> None:
+    """160 ms more, four times: no kernel window shows it, as its steps are steady ones."""
+    phases = {"phases": parts(fit_steps=0.9, teardown=7.1)}
+    intervals = runs.intervals(("import", 0, 2), ("fit.steps", 2, 2.9), ("teardown", 2.9, 10))
+    window = runs.window([{**KERNELS[0], "ms": 4}], begin_s=2.1, dur_ms=5)
+    tables = {"steps": epochs(first_ms), "phase_intervals": intervals, **phases, **window, "spans": [runs.fit_span()]}
+    found = diagnosed(tmp_path / "r", on("tensorflow", input_inside_step=True), **tables)
+
+    told = [one for one in found.findings if one.slug == "input-bound"]
+    assert bool(told) is is_told
+    assert all("takes 160 ms more than the others (4 times)" in one.next_step for one in told)
+    assert all(one.at_stake_ns == pytest.approx(640 * MS, rel=0.15) for one in told)
+
+
 @pytest.mark.parametrize(
     ("count", "title"), [(199, "An iterator was made anew for each batch"), (20, "The training waited for its input")]
 )
