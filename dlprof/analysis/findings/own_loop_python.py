@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 
 from dlprof.analysis import loops
-from dlprof.analysis.findings import chores, own_loop_waits, queries, standing
+from dlprof.analysis.findings import chores, doing, own_loop_waits, queries, standing
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.chores import Chore
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine
@@ -115,7 +115,7 @@ def _of_conversions(case: Case, ns: float) -> Claim:
 
 def _of_arguments(case: Case, idle_ns: int) -> Iterator[Claim]:
     """Calls of a compiled function that take long before anything runs: as a question, for no frame tells why."""
-    calling = case.code.share(_STEPS, case.code.calls_compiled)
+    calling = min(1.0, case.code.share(_STEPS, case.code.calls_compiled) / max(_LEAST, 1 - _compiling(case)))
     ns = min(calling * case.own(Tree.FIT_STEPS), idle_ns)
     steps = case.loop.count if case.loop is not None else 0
     if calling < _SHARE_OF_STEPS or ns < max(_SHARE_OF_LINES * case.work_ns, _LONG_CALL_NS * steps):
@@ -134,7 +134,16 @@ def _of_arguments(case: Case, idle_ns: int) -> Iterator[Claim]:
     )
 
 
+def _compiling(case: Case) -> float:
+    """Share of the samples in the steps that stand in the compiler: a long one, whose time is not of the steps."""
+    return case.code.share(
+        _STEPS, lambda one: doing.of_stack(one.frames, case.code.user_files, case.engine) == doing.COMPILING
+    )
+
+
 _STEPS = (Tree.FIT_STEPS,)
+_LEAST = 0.1
+"""Share of the samples in the steps that must be of the steps themselves."""
 _LONG_CALL_NS = 2_000_000
 """To start a compiled function takes a tenth of that."""
 _ARGUMENTS = Title("Calls of a compiled function took long to begin", "what a compiled function is given at each call")

@@ -63,6 +63,9 @@ def _around_training(case: Case) -> Iterator[Claim]:
         share = case.code.share([phase], lambda sample: _in_file(case, sample))
         if share:
             takes.update(case.takes(phase, share=share))
+    beside = _beside(case)
+    for leaf, ns in case.input_waits.items() if beside else ():
+        takes[leaf] = max(takes.get(leaf, 0), int(ns * beside))
     if not takes:
         return
     called = sum(ns for leaf, ns in takes.items() if Tree.FIT_CALLBACKS.holds(leaf))
@@ -75,16 +78,30 @@ def _around_training(case: Case) -> Iterator[Claim]:
         takes,
         _EVIDENCE,
         _OF_CALLBACKS if in_callbacks else _ADVICE,
-        case.code.hottest_line(_PHASES, lambda sample: _in_file(case, sample)),
+        case.code.hottest_line(_PHASES, lambda sample: _in_file(case, sample), main=None),
         support=case.code.support(
             _PHASES,
             lambda sample: _in_file(case, sample),
+            main=None,
             ground=Ground.STATED if (waits or 0.0) >= _IO_WAIT else Ground.PLACE,
         ),
         fix="keep the values in a list, and write them in on_epoch_end" if in_callbacks else None,
     )
 
 
+def _beside(case: Case) -> float:
+    """Share of the work on batches of other threads that reads files, where that is most of it; else 0.
+
+    The same share of what is waited for them is for that. Of work that mostly computes it is said with the rest.
+    """
+    feeding = [one for one in case.code.samples if not one.main and one.phase in _FED and case.code.feeds(one)]
+    whole = sum(one.dur_ns for one in feeding)
+    reading = sum(one.dur_ns for one in feeding if _in_file(case, one)) / max(1, whole)
+    return reading if reading >= _MOSTLY_READS else 0.0
+
+
+_MOSTLY_READS = 0.7
+_FED = (Tree.FIT_INPUT, Tree.FIT_STEPS, Tree.FIT_WAIT)
 _MOSTLY = 0.5
 """Share of that time in callbacks from which on it is what they write."""
 _OF_CALLBACKS = (

@@ -11,10 +11,12 @@ from tests.unit import runs
 from tests.unit.analysis.findings.cases import (
     FIT,
     KERNELS,
+    Call,
     Planted,
     cpu,
     diagnosed,
     keep_source,
+    parts,
     pick,
     sampled,
     slugs,
@@ -40,6 +42,20 @@ def test_files_that_hold_the_input_up_are_io(tmp_path: Path) -> None:
 
     assert slugs(diagnosis) == ["io-bound"]
     assert pick(diagnosis, "io-bound").at_stake_ns == 2 * S
+
+
+def test_files_that_another_thread_reads_are_what_its_batches_are_waited_for(tmp_path: Path) -> None:
+    """Three quarters of its work reads: as much of the 3 s between the steps."""
+    reads: list[Call] = [("__getitem__", "train.py", 21), ("load", "numpy/lib/npyio.py", 4)]
+    stood = sampled((6, 8, [*FIT, ("__next__", "keras/src/iterator.py", 3)]), (6, 7.5, reads), (7.5, 8, reads[:1]))
+    for row in stood["stacks"][1:]:
+        row["thread"] = "feeder"
+    intervals = runs.intervals(("import", 0, 2), ("fit.steps", 2, 5), ("fit.input", 5, 8), ("teardown", 8, 10))
+    waits = {"phases": parts(fit_steps=3, fit_input=3, teardown=2), "phase_intervals": intervals}
+    finding = pick(diagnosed(tmp_path / "r", **{**waiting_for_input(**stood, **_READS), **waits}), "io-bound")
+
+    assert finding.at_stake_ns == pytest.approx(2.25 * S, rel=0.01)
+    assert finding.line == 21
 
 
 def test_what_keras_saves_is_no_work_on_files(tmp_path: Path) -> None:
