@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dlprof.analysis import bootstrap, breakdown, layer_pairs, parity, steps
+from dlprof.analysis import bootstrap, breakdown, doubts, layer_pairs, parity, steps
 from dlprof.analysis.breakdown import Breakdown
 from dlprof.analysis.columns import Floats, Integers
+from dlprof.analysis.doubts import Doubt
 from dlprof.analysis.layer_pairs import LayerItem
 from dlprof.analysis.parity import Parity
 from dlprof.errors import UsageError
@@ -92,6 +93,7 @@ class Comparison:
         common: By how much everything took longer in A, where both are single runs of the same script and backend:
             then the machine was slower, or busier. 1 in all other comparisons.
         least_ns: Differences of parts below this are noise where there are no intervals (ns).
+        doubts: States of the machine that may explain a good part of the gap.
     """
 
     a: Side
@@ -110,6 +112,7 @@ class Comparison:
     b_step_ns: int | None
     common: float = 1.0
     least_ns: int = _ITEM_NS
+    doubts: tuple[Doubt, ...] = ()
 
     @property
     def longer_in_a(self) -> tuple[Item, ...]:
@@ -142,15 +145,17 @@ def compare(a: Side, b: Side) -> Comparison:
         _item(path, (tables[0].leaves[n], tables[1].leaves[n]), intervals[n] if intervals else None, common, least)
         for n, path in enumerate(paths)
     ]
+    gap_ns = walls[0] - walls[1]
+    noise = _is_noise(walls[0], int(walls[1] * common), gap_ci, _GAP_SHARE, least * _GAP_NS // _ITEM_NS)
     return Comparison(
         a=a,
         b=b,
         parity=parity.check(a.runs[0], b.runs[0]),
         a_wall_ns=walls[0],
         b_wall_ns=walls[1],
-        gap_ns=walls[0] - walls[1],
+        gap_ns=gap_ns,
         gap_ci_ns=gap_ci,
-        noise=_is_noise(walls[0], int(walls[1] * common), gap_ci, _GAP_SHARE, least * _GAP_NS // _ITEM_NS),
+        noise=noise,
         items=tuple(sorted(items, key=lambda item: (-abs(item.delta_ns), item.path))),
         unattributed_ns=tables[0].unattributed - tables[1].unattributed,
         unsplit=unsplit,
@@ -159,7 +164,17 @@ def compare(a: Side, b: Side) -> Comparison:
         b_step_ns=_step(b),
         common=common,
         least_ns=least,
+        doubts=doubts_of(a, b, gap_ns, noise=noise),
     )
+
+
+def doubts_of(a: Side, b: Side, gap_ns: int, *, noise: bool) -> tuple[Doubt, ...]:
+    """What the machine may have done to the gap, by the run of each side that is in the middle of its wall times."""
+    return doubts.of_pair(_typical(a), _typical(b), gap_ns, noise=noise)
+
+
+def _typical(side: Side) -> Run:
+    return sorted(side.runs, key=lambda run: run.wall_ns or 0)[len(side.runs) // 2]
 
 
 def _trees(side: Side) -> list[Breakdown]:

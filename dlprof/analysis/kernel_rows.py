@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -108,6 +109,22 @@ class Ops:
             self.columns[name] = column
         self.is_chosen = np.asarray([kind in kinds for kind in self.columns["kind"]], bool)
         self.is_loose = np.asarray([layer is None for layer in self.columns["layer"]], bool)
+
+    def folded(self) -> Ops:
+        """The same, where operators that are told of no layer are one of each kind and direction, by their number."""
+        found: dict[tuple[Any, Any], dict[str, None]] = {}
+        loose = np.flatnonzero(self.is_loose).tolist()
+        for number in loose:
+            found.setdefault(self._pass(number), {})[self.columns["op"][number] or ""] = None
+        made = copy(self)
+        made.columns = {**self.columns, "op": list(self.columns["op"]), "category": list(self.columns["category"])}
+        for number in loose:
+            if (count := len(found[self._pass(number)])) > 1:
+                made.columns["op"][number], made.columns["category"][number] = f"{count} operators", None
+        return made
+
+    def _pass(self, number: int) -> tuple[Any, Any]:
+        return self.columns["direction"][number], self.columns["kind"][number]
 
 
 def classes_of(ops: Ops, by: str) -> tuple[list[dict[str, Any]], Integers]:

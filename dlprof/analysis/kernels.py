@@ -72,7 +72,13 @@ class Kernels:
 
 
 def summarise(
-    run: Run, by: str, *, phase: str | None = None, kinds: Sequence[str] = SHOWN, window: int | None = None
+    run: Run,
+    by: str,
+    *,
+    phase: str | None = None,
+    kinds: Sequence[str] = SHOWN,
+    window: int | None = None,
+    folded: bool = False,
 ) -> Kernels:
     """Sum the executions of a run.
 
@@ -82,8 +88,11 @@ def summarise(
         phase: Only those that began in this phase (`fit` is also `fit.steps` and so on).
         kinds: Only those of these kinds.
         window: Only those of this window.
+        folded: Operators that are told of no layer are one of each kind and direction, where some layer is told.
     """
     ops = Ops(run, kinds)
+    if folded and not ops.is_loose[ops.is_chosen].all():
+        ops = ops.folded()
     chosen = _Chosen(run, ops, phase, window)
     many = run.count("kernel_events") > _IN_MEMORY
     found = kernel_stream.summed(chosen.pieces, ops, by) if many else _summed(chosen.whole(), ops, by)

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
-import numpy as np
 import pyarrow.compute as pc
 
-from dlprof.analysis import cold_files, loaders, parity_advice, steps
+from dlprof.analysis import cold_files, loaders, parity_advice, scheduling, steps
 from dlprof.analysis import training as trainings
 from dlprof.analysis.columns import total
 from dlprof.analysis.loaders import Loader
@@ -29,6 +28,8 @@ STEPS_TOLERANCE = 0.1
 """Steps of a script's own loop are found, and the first ones may be missed."""
 _BUSY_PCT = 25.0
 """Other programs that took more than this of one core are mentioned."""
+LOAD = "other programs used"
+"""How a difference of the load begins."""
 _SAME_SETTINGS = {
     "floatx": "float type",
     "policy": "dtype policy",
@@ -251,14 +252,14 @@ class _Check:
             )
 
     def _load(self) -> None:
-        loads = [_mean(run, "others_cpu_pct") for run in (self.a, self.b)]
+        loads = [_others_pct(run) for run in (self.a, self.b)]
         if any(load is not None and load > _BUSY_PCT for load in loads):
             told = " and ".join("not measured" if load is None else f"{load:.0f} %" for load in loads)
-            self.differences.append(f"other programs used {told} of a core")
+            self.differences.append(f"{LOAD} {told} of a core while training")
         hot = [_mean(run, "temperature_c") for run in (self.a, self.b)]
         if None not in hot and abs(hot[0] - hot[1]) > 15:  # type: ignore[operator]
             self.differences.append(f"temperature: {hot[0]:.0f} and {hot[1]:.0f} degrees")
-        clocks = [_clock(run) for run in (self.a, self.b)]
+        clocks = [scheduling.core_clock(run) for run in (self.a, self.b)]
         if None not in clocks and not _near(clocks[0], clocks[1], 0.05):
             self.differences.append(f"clock of the cores: {clocks[0]:.0f} and {clocks[1]:.0f} MHz")
 
@@ -374,7 +375,5 @@ def _mean(run: Run, column: str) -> float | None:
     return None if value is None else float(value)
 
 
-def _clock(run: Run) -> float | None:
-    cores = run.table("cores")
-    busy = cores.filter(pc.greater(cores["busy_pct"], 50))["freq_mhz"].drop_null()
-    return float(np.mean(busy.to_numpy())) if len(busy) else None
+def _others_pct(run: Run) -> float | None:
+    return scheduling.mean_of_machine(run, scheduling.training_span(run, run.wall_ns or 0), "others_cpu_pct")

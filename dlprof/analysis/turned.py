@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dlprof.analysis import parity
-from dlprof.analysis.compare import Comparison, Item
+from dlprof.analysis.compare import Comparison, Item, doubts_of
 from dlprof.analysis.layer_pairs import LayerItem
 
 _Interval = tuple[int, int] | None
@@ -28,6 +28,7 @@ def turned(found: Comparison) -> Comparison:
         a_step_ns=found.b_step_ns,
         b_step_ns=found.a_step_ns,
         common=1 / found.common,
+        doubts=doubts_of(found.b, found.a, -found.gap_ns, noise=found.noise),
     )
 
 

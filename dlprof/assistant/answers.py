@@ -18,7 +18,7 @@ from dlprof.analysis import lines as counted
 from dlprof.analysis.findings import diagnose
 from dlprof.errors import NoInputError, UsageError
 from dlprof.pipeline.opening import open_run, open_sides
-from dlprof.report import compare_json, diagnosis_json, kernel_json, line_json, run_list, summary
+from dlprof.report import compare_json, diagnosis_json, gap_words, kernel_json, line_json, run_list, summary
 from dlprof.report.json_text import finite, plain
 from dlprof.report.model import Report
 from dlprof.schema.tables import TABLES
@@ -79,7 +79,7 @@ def findings(run: str, faster: str | None) -> dict[str, Any]:
         slow, fast = open_sides([run, faster])
         gap = comparing.compare(slow, fast)
         names = (slow.runs[0].name, fast.runs[0].name)
-        made = diagnosis_json.as_json(diagnose.diagnose_gap(gap), names, gap.parity)
+        made = diagnosis_json.as_json(diagnose.diagnose_gap(gap), names, gap.parity, gap_words.doubts(gap))
     told: dict[str, Any] = _plain(made)
     for finding in told["findings"]:
         for evidence in finding["evidence"]:

@@ -22,6 +22,7 @@ examples:
   dlprof compare runs/jax runs/torch runs/mxnet        the first against each of the others
   dlprof compare                                       the last two runs here: A the earlier, B the later
   dlprof compare before                                that one with the last
+  dlprof compare before after --full    all rows: those that differ by little are told together else
   dlprof compare before after --json
   dlprof compare before after --html gap.html          one page with charts and both timelines
   dlprof compare runs/ddp-1 runs/ddp-2                 ranks of two trainings: steps by rank, stragglers
@@ -40,6 +41,7 @@ class Arguments:
     html: str | None
     top: int
     plain: bool
+    full: bool
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -48,6 +50,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON (see `dlprof help json`)")
     parser.add_argument("--html", metavar="FILE", help="write a page that needs no network (two sides only)")
     parser.add_argument("--top", type=int, default=12, metavar="N", help="rows of layers and lines (default: 12)")
+    parser.add_argument("--full", action="store_true", help="all rows of all tables, and each core")
     parser.add_argument("--plain", action="store_true", help="no colour, only ASCII")
 
 
@@ -73,7 +76,9 @@ def run(args: Arguments) -> int:
     else:
         from dlprof.report import compare_text
 
-        compare_text.print_comparison(comparisons, lines, file=sys.stdout, top=args.top, plain=args.plain)
+        compare_text.print_comparison(
+            comparisons, lines, file=sys.stdout, top=args.top, plain=args.plain, full=args.full
+        )
     return 0
 
 

@@ -52,6 +52,7 @@ class Diagnosed:
         names: The run, or the slow one and the fast one.
         parity: Whether two runs did the same work; None for one run.
         failed_at_once: It failed before there was anything to explain: where its time went is no answer then.
+        doubts: What makes the gap between two runs doubtful, a clause each.
     """
 
     run: Run
@@ -61,6 +62,7 @@ class Diagnosed:
     names: tuple[str, ...]
     parity: Parity | None
     failed_at_once: bool = False
+    doubts: tuple[str, ...] = ()
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -101,7 +103,7 @@ def _print(args: Arguments, diagnosed: Diagnosed) -> None:
         from dlprof.report import diagnosis_json
         from dlprof.report.json_text import print_json
 
-        print_json(diagnosis_json.as_json(diagnosed.diagnosis, diagnosed.names, diagnosed.parity))
+        print_json(diagnosis_json.as_json(diagnosed.diagnosis, diagnosed.names, diagnosed.parity, diagnosed.doubts))
         return
     from dlprof.report import diagnosis_text
 
@@ -170,7 +172,7 @@ def _gap(names: Sequence[str]) -> Diagnosed:
     gap = compare.compare(a, b)
     notes = [f"Not comparable, because {'; '.join(gap.parity.why_not)}."] if gap.parity.why_not else []
     notes.append(gap_words.verdict(gap))
-    is_slower = gap.gap_ns > 0 and not gap.noise and gap.parity.comparable
+    is_slower = gap.gap_ns > 0 and not gap.noise and gap.parity.comparable and not gap.doubts
     if not is_slower and gap.longer_in_b:
         notes.append(
             f"For what takes longer in {gap_words.names(a.label, b.label)[1]}: dlprof diagnose {names[1]} {names[0]}."
@@ -183,6 +185,7 @@ def _gap(names: Sequence[str]) -> Diagnosed:
         note=" ".join(notes),
         names=(a.runs[0].name, b.runs[0].name),
         parity=gap.parity,
+        doubts=gap_words.doubts(gap),
     )
 
 

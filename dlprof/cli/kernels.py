@@ -64,7 +64,8 @@ def run(args: Arguments) -> int:
     opened.require("kernel_ops", "kernel_events")
     if args.roofline:
         return _roofline(opened, args)
-    sums = kernels.summarise(opened, args.by, phase=args.phase)
+    folded = args.by == "layer" and not args.json
+    sums = kernels.summarise(opened, args.by, phase=args.phase, folded=folded)
     if args.json:
         from dlprof.report import kernel_json
         from dlprof.report.json_text import print_json

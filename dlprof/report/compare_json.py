@@ -88,6 +88,8 @@ class ComparisonReport(Struct, frozen=True, kw_only=True):
     """Bytes of both sides: peaks, phases, and what holds them."""
     work: WorkPair
     """What a training step asks of each layer, and at which rates: more work, or the same work done worse."""
+    doubts: tuple[str, ...] = ()
+    """States of the machine that may explain a good part of the gap: the first words of the verdict."""
     more: tuple[ComparisonReport, ...] | UnsetType = UNSET
     """A against each further side; only where a command asks for several."""
 
@@ -117,6 +119,7 @@ def as_json(comparison: Comparison, lines: Sequence[LinePair]) -> ComparisonRepo
         layers=comparison.layers,
         lines=tuple(convert(pair, LineReport, from_attributes=True) for pair in lines),
         verdict=gap_words.verdict(comparison),
+        doubts=gap_words.doubts(comparison),
         longer_in_a=tuple(item.path for item in comparison.longer_in_a),
         longer_in_b=tuple(item.path for item in comparison.longer_in_b),
         memory=memory_pairs.join(comparison.a, comparison.b),

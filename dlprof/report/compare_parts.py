@@ -8,16 +8,17 @@ from dlprof.analysis import memory_pairs, work_pairs
 from dlprof.analysis.compare import Comparison
 from dlprof.analysis.memory_pairs import MemoryItem, MemorySide
 from dlprof.analysis.work_pairs import WorkItem
-from dlprof.report import pair_words
+from dlprof.report import pair_words, worth_a_row
 from dlprof.report.console import Column, Page
 from dlprof.report.roofline_table import scaled
-from dlprof.schema.vocabulary import MemoryBasis
+from dlprof.schema.vocabulary import MemoryBasis, WorkCause
 from dlprof.units import duration, safe, size
 
 _PHASES = 6
+_OTHER_WORK = (WorkCause.MORE_WORK, WorkCause.BOTH)
 
 
-def memory(page: Page, comparison: Comparison) -> None:
+def memory(page: Page, comparison: Comparison, *, full: bool = False) -> None:
     """Peaks, phases and what holds it; nothing where no side tells any of it."""
     pair = memory_pairs.join(comparison.a, comparison.b)
     if not pair.is_known:
@@ -27,7 +28,12 @@ def memory(page: Page, comparison: Comparison) -> None:
     for name, side in (("A", pair.a), ("B", pair.b)):
         if side.peak_bytes is not None:
             page.say(safe(f"{name}: {_peak(side)}"), "dim", 2)
-    largest = sorted(pair.phases, key=lambda item: -max(item.a_bytes or 0, item.b_bytes or 0))[:_PHASES]
+    if pair_words.are_alike(pair) and not full:
+        page.say("peaks of phases, and what holds the memory: --full", "dim", 2)
+        return
+    largest = sorted(pair.phases, key=lambda item: -max(item.a_bytes or 0, item.b_bytes or 0))[
+        : None if full else _PHASES
+    ]
     _items(page, "peak of", [*largest, *pair.devices], pair_words.notes(pair))
     _items(page, "held for", pair.kinds, {item.name: "exact" for item in pair.kinds if _is_exact(item)})
     for name, side in (("A", pair.a), ("B", pair.b)):
@@ -67,8 +73,11 @@ def _items(page: Page, title: str, items: Sequence[MemoryItem], notes: Mapping[s
     page.show(table)
 
 
-def work(page: Page, comparison: Comparison, top: int) -> None:
-    """What a step asks of each layer, and at which rate it was done; nothing where no side tells its layers."""
+def work(page: Page, comparison: Comparison, *, full: bool = False) -> None:
+    """What a step asks of each layer, and at which rate it was done; nothing where no side tells its layers.
+
+    Layers that do the same work on both sides stand with their times in the table of kernels; in full here, too.
+    """
     pair = work_pairs.join(comparison.a, comparison.b)
     if not pair.layers:
         return
@@ -81,9 +90,20 @@ def work(page: Page, comparison: Comparison, top: int) -> None:
     columns: list[Column] = [("layer", "left"), ("direction", "left")]
     columns += [(f"{side} {name}", "right") for name in ("work", "time", "rate") for side in "AB"]
     table = page.table(*columns, ("A | B bound by", "left"), ("why", "left"))
-    for item in pair.layers[:top]:
+    by_difference = sorted(pair.layers, key=lambda item: -abs(_delta(item)))
+    shown = [item for item in by_difference if full or item.cause in _OTHER_WORK]
+    if not shown:
+        page.say("no layer is more work on one side; work, time and rate of each: --full", "dim", 2)
+        return
+    for item in shown:
         table.add_row(safe(item.layer), item.direction, *_figures(item), _bound(item), pair_words.cause(item))
     page.show(table)
+    if len(shown) < len(pair.layers):
+        page.say(f"{worth_a_row.others(len(pair.layers) - len(shown))} of the same work: --full", "dim", 2)
+
+
+def _delta(item: WorkItem) -> float:
+    return (item.a_ns or 0.0) - (item.b_ns or 0.0)
 
 
 def _figures(item: WorkItem) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TextIO
 
 from rich.text import Text
@@ -12,11 +12,13 @@ from rich.text import Text
 from dlprof import rundir
 from dlprof.analysis import core_use
 from dlprof.analysis.compare import RUNS_FOR_INTERVAL, Comparison, Item, Side
+from dlprof.analysis.core_use import CoreUse
 from dlprof.analysis.layer_pairs import LayerItem
 from dlprof.analysis.line_pairs import LinePair
-from dlprof.report import compare_parts, gap_words
+from dlprof.analysis.parity import LOAD
+from dlprof.report import compare_parts, gap_words, worth_a_row
 from dlprof.report.console import Column, Page, make_page
-from dlprof.report.gap_words import signed, verdict
+from dlprof.report.gap_words import signed
 from dlprof.report.summary import STRIP_PARTS
 from dlprof.schema.tree_paths import OWN_PATHS
 from dlprof.schema.vocabulary import RunState
@@ -37,6 +39,7 @@ def print_comparison(
     file: TextIO,
     top: int = 12,
     plain: bool = False,
+    full: bool = False,
 ) -> None:
     """Print one comparison, or several that have their first side in common.
 
@@ -46,18 +49,20 @@ def print_comparison(
         file: The stream that it is printed to.
         top: Rows of layers and of lines at most.
         plain: No colour, only ASCII.
+        full: All rows of all tables, and each core.
     """
     page = make_page(file, plain=plain)
     if len(comparisons) > 1:
         _overview(page, comparisons)
+    rows = None if full else top
     for comparison, pairs in zip(comparisons, lines, strict=True):
         _head(page, comparison)
-        _waterfall(page, comparison)
-        _layers(page, comparison, top)
-        compare_parts.work(page, comparison, top)
-        _lines(page, comparison, pairs, top)
-        compare_parts.memory(page, comparison)
-        _cores(page, comparison)
+        _waterfall(page, comparison, full=full)
+        _layers(page, comparison, rows)
+        compare_parts.work(page, comparison, full=full)
+        _lines(page, comparison, pairs, rows)
+        compare_parts.memory(page, comparison, full=full)
+        _cores(page, comparison, full=full)
         _next(page, comparison)
 
 
@@ -98,9 +103,11 @@ def _head(page: Page, comparison: Comparison) -> None:
     for name, side in _sides(comparison):
         page.say(safe(gap_words.heading(name, side)), "bold")
     page.console.print()
+    if doubt := gap_words.doubtful(comparison):
+        page.say(safe(doubt), "bold yellow")
     _fairness(page, comparison)
     page.console.print()
-    page.say(safe(verdict(comparison)))
+    page.say(safe(gap_words.gap(comparison)))
 
 
 def _sides(comparison: Comparison) -> tuple[tuple[str, Side], tuple[str, Side]]:
@@ -120,6 +127,8 @@ def _fairness(page: Page, comparison: Comparison) -> None:
     else:
         page.say("Comparable, as far as seen." if parity.unknown else "Comparable: same work, equivalent losses.")
     for text in parity.differences:
+        if comparison.doubts and text.startswith(LOAD):
+            continue  # the doubt has both figures
         page.say(f"differs: {safe(text)}", "dim", 2)
     for text in parity.unknown:
         page.say(f"not checked: {safe(text)}", "dim", 2)
@@ -128,27 +137,29 @@ def _fairness(page: Page, comparison: Comparison) -> None:
         page.say(f"differs: everything took {comparison.common:.2f} x as long in A: {because}", "dim", 2)
 
 
-def _waterfall(page: Page, comparison: Comparison) -> None:
+def _waterfall(page: Page, comparison: Comparison, *, full: bool) -> None:
     """The parts of the gap, those with the largest difference first, and their sum."""
     difference = f"A {page.minus} B"
     intervals = "; means and 95 % intervals over the runs" if comparison.gap_ci_ns else ""
     page.title("Where the gap comes from", f"{difference}: + where A takes longer{intervals}")
     columns: list[Column] = [("part", "left"), ("A", "right"), ("B", "right"), (difference, "right"), ("95 %", "right")]
     table = page.table(*columns, ("", "left"))
-    least = _LEAST_SHARE * max(comparison.a_wall_ns, comparison.b_wall_ns)
-    shown = [item for item in comparison.items if max(item.a_ns, item.b_ns) >= least]
+    shown, rest = worth_a_row.split(comparison.items, lambda item: item.delta_ns, full=full)
     largest = max((abs(item.delta_ns) for item in shown), default=1) or 1
     for item in shown:
         table.add_row(*_item_row(comparison, item), _drawn(page, item, largest))
-    rest = [item for item in comparison.items if max(item.a_ns, item.b_ns) < least]
     if rest:
         table.add_row(*_rest_row(rest), "", "")
     table.add_row("unattributed", "", "", signed(comparison.unattributed_ns), "", "")
     walls = duration(comparison.a_wall_ns), duration(comparison.b_wall_ns), signed(comparison.gap_ns)
     table.add_row("wall", *walls, _interval(comparison.gap_ci_ns), "")
     page.show(table)
+    if rest:
+        page.say("each of the others: --full", "dim", 2)
     if comparison.unsplit:
         page.say(f"steps are not split: {safe(comparison.unsplit)}", "dim", 2)
+    if told := gap_words.starts(comparison):
+        page.say(told, "dim", 2)
     if min(len(comparison.a.runs), len(comparison.b.runs)) < RUNS_FOR_INTERVAL:
         page.say(_noise(comparison), "dim", 2)
 
@@ -174,7 +185,7 @@ def _item_row(comparison: Comparison, item: Item) -> list[str]:
 
 def _rest_row(rest: Sequence[Item]) -> list[str]:
     a_ns, b_ns = sum(item.a_ns for item in rest), sum(item.b_ns for item in rest)
-    return [f"{len(rest)} smaller parts", duration(a_ns), duration(b_ns), signed(a_ns - b_ns)]
+    return [worth_a_row.others(len(rest)), duration(a_ns), duration(b_ns), signed(a_ns - b_ns)]
 
 
 def _drawn(page: Page, item: Item, largest_ns: int) -> Text:
@@ -183,20 +194,31 @@ def _drawn(page: Page, item: Item, largest_ns: int) -> Text:
     return Text(("+" if item.delta_ns > 0 else "-") + drawn if drawn else "", style=style)
 
 
-def _layers(page: Page, comparison: Comparison, top: int) -> None:
+def _layers(page: Page, comparison: Comparison, top: int | None) -> None:
     if not comparison.layers:
         return
     page.title("Kernels by layer", "of all steps")
     columns: list[Column] = [("layer", "left"), ("direction", "left"), ("A", "right"), ("B", "right")]
     table = page.table(*columns, (f"A {page.minus} B", "right"), ("operators of A | B", "left"))
-    for item in comparison.layers[:top]:
-        times = duration(item.a_ns), duration(item.b_ns), signed((item.a_ns or 0) - (item.b_ns or 0))
-        table.add_row(safe(item.layer or "(none)"), item.direction or "-", *times, safe(_operators(item)))
+    shown, rest = worth_a_row.split(comparison.layers, _delta, full=top is None, most=top)
+    for item in shown:
+        times = duration(item.a_ns), duration(item.b_ns), signed(_delta(item))
+        table.add_row(safe(item.layer or "(no layer told)"), item.direction or "-", *times, safe(_operators(item)))
+    if rest:
+        a_ns, b_ns = sum(item.a_ns or 0 for item in rest), sum(item.b_ns or 0 for item in rest)
+        times = duration(a_ns), duration(b_ns), signed(a_ns - b_ns)
+        table.add_row(worth_a_row.others(len(rest)), "", *times, "")
     page.show(table)
 
 
-def _lines(page: Page, comparison: Comparison, lines: Sequence[LinePair], top: int) -> None:
-    shown = [pair for pair in lines if abs(pair.delta_ns) >= _LEAST_SHARE * abs(comparison.gap_ns)][:top]
+def _delta(item: LayerItem) -> int:
+    return (item.a_ns or 0) - (item.b_ns or 0)
+
+
+def _lines(page: Page, comparison: Comparison, lines: Sequence[LinePair], top: int | None) -> None:
+    least = _LEAST_SHARE * abs(comparison.gap_ns) if top is not None else 0
+    telling = [pair for pair in lines if (pair.a_ns or pair.b_ns) and abs(pair.delta_ns) >= least]
+    shown, rest = telling[:top], [] if top is None else telling[top:]
     if not shown:
         return
     page.title("Lines", "time in a line, with what it calls")
@@ -207,20 +229,35 @@ def _lines(page: Page, comparison: Comparison, lines: Sequence[LinePair], top: i
         counted = of_a, duration(pair.a_ns), of_b, duration(pair.b_ns)
         table.add_row(safe(f"{pair.file}:{pair.line}"), *counted, signed(pair.delta_ns), safe(pair.source))
     page.show(table)
+    if rest:
+        page.say(f"{worth_a_row.others(len(rest))} that differ by less, or lie in these: --full", "dim", 2)
 
 
-def _cores(page: Page, comparison: Comparison) -> None:
+def _cores(page: Page, comparison: Comparison, *, full: bool) -> None:
     sides = [(name, core_use.of_run(side.runs[0], STRIP_PARTS).cores) for name, side in _sides(comparison)]
     if not any(cores for _, cores in sides):
         return
     page.title("Cores", "busy over the run, first run of each side")
-    table = page.table(("", "left"), ("core", "right"), ("mean", "right"), ("", "left"))
+    table = page.table(("", "left"), ("core" if full else "cores", "right"), ("mean", "right"), ("", "left"))
     for name, cores in sides:
-        for use in cores:
-            drawn = strip(resample(use.strip, min(STRIP_PARTS, page.console.width - 25)), ascii_only=page.ascii)
-            mean = "-" if use.mean_pct is None else f"{percent(use.mean_pct, 100)} %"
-            table.add_row(name, str(use.core), mean, drawn)
+        for number, mean, parts in _core_rows(cores, full=full):
+            drawn = strip(resample(parts, min(STRIP_PARTS, page.console.width - 25)), ascii_only=page.ascii)
+            table.add_row(name, number, "-" if mean is None else f"{percent(mean, 100)} %", drawn)
     page.show(table)
+
+
+def _core_rows(cores: Sequence[CoreUse], *, full: bool) -> Iterator[tuple[str, float | None, Sequence[float | None]]]:
+    """What stands in each row: the core, its mean and its strip; or those of all cores of a side."""
+    if full:
+        yield from ((str(use.core), use.mean_pct, use.strip) for use in cores)
+    elif cores:
+        parts = [_mean(part) for part in zip(*(use.strip for use in cores), strict=True)]
+        yield f"all {len(cores)}", _mean([use.mean_pct for use in cores]), parts
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
 
 
 def _next(page: Page, comparison: Comparison) -> None:

@@ -61,20 +61,26 @@ class DiagnosisReport(Struct, frozen=True, kw_only=True):
     """Of one run: what no finding explains, the largest places first."""
     lines: tuple[LoopLine, ...] = ()
     """Of one run: lines with a tenth of the wall time and more in the training, that no finding names."""
+    doubts: tuple[str, ...] = ()
+    """Of two runs: states of the machine that may explain a good part of the gap."""
 
 
-def as_json(diagnosis: Diagnosis, runs: Sequence[str], parity: Parity | None) -> DiagnosisReport:
+def as_json(
+    diagnosis: Diagnosis, runs: Sequence[str], parity: Parity | None, doubts: Sequence[str] = ()
+) -> DiagnosisReport:
     """A diagnosis, for machines. See `dlprof help json`.
 
     Args:
         diagnosis: The diagnosis.
         runs: Names of the run, or of the slow and the fast one.
         parity: Whether the two did the same work; None for one run.
+        doubts: What makes the gap between the two doubtful, a clause each.
     """
     return DiagnosisReport(
         runs=tuple(runs),
         comparable=parity.comparable if parity else None,
         why_not=parity.why_not if parity else (),
+        doubts=tuple(doubts),
         whole_ns=diagnosis.whole_ns,
         explained_ns=diagnosis.explained_ns,
         findings=tuple(_finding(finding) for finding in diagnosis.findings),

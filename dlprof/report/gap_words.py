@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dlprof.analysis.compare import Comparison, Item, Side
+from dlprof.analysis.doubts import STARTS, start_difference
+from dlprof.report import doubt_words
 from dlprof.schema.tree_paths import Tree
 from dlprof.schema.vocabulary import RunState
 from dlprof.units import duration
@@ -18,8 +20,37 @@ _LEAST_SHARE = 0.01
 
 
 def verdict(comparison: Comparison) -> str:
+    """What makes the times doubtful, if anything does; then how large the gap is, and the parts that differ."""
+    doubt = doubtful(comparison)
+    return f"{doubt} {gap(comparison)}" if doubt else gap(comparison)
+
+
+def doubtful(comparison: Comparison) -> str:
+    """What makes the times doubtful, in sentences; empty: nothing that was seen."""
+    return doubt_words.doubtful(doubts(comparison))
+
+
+def doubts(comparison: Comparison) -> tuple[str, ...]:
+    """The same one by one, as clauses."""
+    return doubt_words.clauses(comparison.doubts, names(comparison.a.label, comparison.b.label))
+
+
+def gap(comparison: Comparison) -> str:
     """One sentence: how large the gap is, and the parts that differ beyond noise, in both directions."""
     return f"{_walls(comparison)}: {_no_gap(comparison) if comparison.noise else _gap(comparison)}"
+
+
+def starts(comparison: Comparison) -> str:
+    """What the main thread did while one side took longer to start and end; empty: neither did, or nothing tells."""
+    longer = {item.path for item in (*comparison.longer_in_a, *comparison.longer_in_b)}
+    more = start_difference(comparison.a.runs[0], comparison.b.runs[0]) if longer & set(STARTS) else None
+    if more is None:
+        return ""
+    whole = more.run_ns + more.wait_ns + more.stood_ns
+    return (
+        f"starting and ending: of {signed(whole)} the main thread computed {signed(more.run_ns)}, waited for a core "
+        f"{signed(more.wait_ns)}, stood still (a disk, another process, a lock) {signed(more.stood_ns)}"
+    )
 
 
 def heading(letter: str, side: Side) -> str:
@@ -70,14 +101,14 @@ def _gap(comparison: Comparison) -> str:
     (slow, slower), (fast, faster) = _sides(comparison) if comparison.gap_ns > 0 else reversed(_sides(comparison))
     shorter, longer = sorted((comparison.a_wall_ns, comparison.b_wall_ns))
     by = duration(abs(comparison.gap_ns))
-    if comparison.parity.comparable:
-        gap = f"{slow} is {longer / max(1, shorter):.2f} x slower than {fast}, by {by}"
-    else:  # no word of speed, and no ratio, where the work may not be the same
-        gap = f"{slow} took {by} more than {fast}"
+    if comparison.parity.comparable and not comparison.doubts:
+        told = f"{slow} is {longer / max(1, shorter):.2f} x slower than {fast}, by {by}"
+    else:  # no word of speed, and no ratio, where the work or the machine may not be the same
+        told = f"{slow} took {by} more than {fast}"
     most = 2 * sum(abs(item.delta_ns) for item in slower[:_NAMED]) >= abs(comparison.gap_ns)
     causes = f", {'most of it in' if most else 'with'} {_named(comparison, slower)}" if slower else ""
     against = f"; {_longer(comparison, fast, faster)}" if faster else ""
-    return f"{gap}{causes}{against}."
+    return f"{told}{causes}{against}."
 
 
 def _sides(comparison: Comparison) -> tuple[tuple[str, list[Item]], tuple[str, list[Item]]]:

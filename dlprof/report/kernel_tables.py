@@ -32,7 +32,7 @@ _KEYS = {
     "device": ("device",),
 }
 """The other keys."""
-_MISSING = {"layer": "(no layer)", _PLACE: "(no line)", _SOURCE: "", "step": "(no step)", "op": "(no operator)"}
+_MISSING = {"layer": "(no layer told)", _PLACE: "(no line)", _SOURCE: "", "step": "(no step)", "op": "(no operator)"}
 
 
 @dataclass(frozen=True)
@@ -83,6 +83,8 @@ def print_table(run: Run, kernels: Kernels, by: str, *, top: int, file: TextIO, 
     if rest:
         console.print(Text(f"... {len(rest)} more rows, {_times(rest)}; --top 0 for all", "dim"))
     console.print(Text(_foot(kernels, by), style="dim"))
+    if by == "layer" and (why := _of_no_layer(kernels)):
+        console.print(Text(why, style="dim"))
     beyond = _beyond_a_step(kernels)
     if wide and beyond:
         console.print(Text(beyond, style="dim"))
@@ -119,6 +121,18 @@ def _foot(kernels: Kernels, by: str) -> str:
     if kernels.dropped_events:
         text += f"; {kernels.dropped_events} events were dropped by the profiler"
     return text
+
+
+def _of_no_layer(kernels: Kernels) -> str:
+    """What stands in rows that are told of no layer; empty: there are none, or all is plain."""
+    loose = [row for row in kernels.rows if row.layer is None]
+    if loose and len(loose) == len(kernels.rows):
+        return "no layer is told: the work is in functions that are none, or the tracer names none; rows are operators"
+    if any(row.category is None for row in loose):
+        return (
+            "(no layer told): work outside of layers, as losses, updates and functions of a script; one by one: --by op"
+        )
+    return ""
 
 
 def _beyond_a_step(kernels: Kernels) -> str:

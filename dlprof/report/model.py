@@ -22,6 +22,7 @@ from dlprof.analysis.input_graphs import InputGraph
 from dlprof.analysis.input_pipeline import InputPipeline
 from dlprof.analysis.kernels import OF_HOST
 from dlprof.analysis.latency import CallLatency
+from dlprof.analysis.later_epochs import SlowEpoch
 from dlprof.analysis.lines import HotLine
 from dlprof.analysis.loops import LoopSummary
 from dlprof.analysis.processes import ProcessSummary
@@ -90,6 +91,8 @@ class StepParts(Struct, frozen=True):
     slowdown: float | None
     """A traced step over a plain one."""
     parts: tuple[PartTime, ...]
+    slow_epoch: SlowEpoch | None = None
+    """The epoch of the traced steps, where those of later epochs are much faster: the parts are not theirs."""
 
 
 class TreeTime(Struct, frozen=True):

@@ -28,10 +28,16 @@ def memory(pair: MemoryPair) -> str:
         ]
         return f"The peaks cannot be compared, because one was not measured ({'; '.join(told)})."
     sentence = f"A needed {size(a)} at its largest, B {size(b)}"
-    if max(a, b) < _ALIKE * max(1, min(a, b)):
+    if are_alike(pair):
         return f"{sentence}: alike."
     more = f"{'A' if a > b else 'B'} {max(a, b) / max(1, min(a, b)):.2f} x as much"
     return f"{sentence}: {more}{_most(pair, 1 if a > b else -1)}."
+
+
+def are_alike(pair: MemoryPair) -> bool:
+    """Whether both peaks are known, and hardly differ."""
+    a, b = pair.a.peak_bytes, pair.b.peak_bytes
+    return a is not None and b is not None and max(a, b) < _ALIKE * max(1, min(a, b))
 
 
 def _why_none(side: MemorySide) -> str:

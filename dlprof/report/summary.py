@@ -23,6 +23,7 @@ from dlprof.analysis import (
     kernel_lines,
     kernels,
     latency,
+    later_epochs,
     lines,
     loops,
     memory,
@@ -314,6 +315,7 @@ def _step_parts(run: Run) -> StepParts | None:
         split.plain_step_ns,
         split.slowdown,
         tuple(PartTime(part.value, split.window_ns[part], plain_ns.get(part)) for part in StepPart),
+        later_epochs.of_window(run),
     )
 
 

@@ -20,9 +20,10 @@ import pyarrow.compute as pc
 from dlprof.analysis.columns import integers
 from dlprof.analysis.findings.calls import Interval
 from dlprof.analysis.findings.finding import Abstain, SourceLine
-from dlprof.analysis.findings.machine_load import MachineLoad, growth_over_threads
+from dlprof.analysis.findings.machine_load import MachineLoad
 from dlprof.analysis.input_pipeline import InputPipeline
 from dlprof.analysis.loaders import Loader, Pass
+from dlprof.analysis.scheduling import growth_over_threads
 from dlprof.schema.tree_paths import TreePath
 from dlprof.schema.vocabulary import InputStage
 from dlprof.store.run import Run

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,38 +9,26 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dlprof.analysis import scheduling
 from dlprof.analysis.columns import Floats, Integers, integers
 from dlprof.analysis.findings.calls import Interval
 from dlprof.analysis.findings.finding import Abstain
+from dlprof.analysis.scheduling import AROUND_NS, Threads
 from dlprof.analysis.training import Training
 from dlprof.store.run import Run
 
-AROUND_NS = 1_500_000_000
-"""Counters of the process are taken so long before and after the training: they are sampled once a second."""
-_LATE_NS = 200_000_000
-"""A sample of the machine that comes so late still speaks of the training."""
-
 
 @dataclass(frozen=True)
-class Scheduling:
+class Scheduling(Threads):
     """The traced process on the machine's cores over a stretch of time.
 
     Attributes:
-        run_ns: Time of all threads on a core.
-        wait_ns: Time of all threads that could run and had no core.
         others_pct: What other programs used, in percent of one core.
         tree_pct: What the process and its children used, in percent of one core.
     """
 
-    run_ns: int
-    wait_ns: int
     others_pct: float
     tree_pct: float
-
-    @property
-    def waiting(self) -> float:
-        """Share of the runnable time that was spent without a core."""
-        return self.wait_ns / (self.run_ns + self.wait_ns) if self.run_ns + self.wait_ns else 0.0
 
 
 class MachineLoad:
@@ -95,15 +82,10 @@ class MachineLoad:
 
         Abstains where the machine was not sampled often enough.
         """
-        rows = self.process_samples("run_ns", "wait_ns")
-        if rows.num_rows < 2:
+        seen = scheduling.threads(self._run, self._span)
+        if seen is None:
             raise Abstain("the scheduling of threads was sampled less than twice during the training")
-        return Scheduling(
-            growth_over_threads(integers(rows["run_ns"])),
-            growth_over_threads(integers(rows["wait_ns"])),
-            self._mean_of_machine("others_cpu_pct"),
-            self._tree_pct(),
-        )
+        return Scheduling(seen.run_ns, seen.wait_ns, self._mean_of_machine("others_cpu_pct"), self._tree_pct())
 
     @property
     def with_a_core(self) -> float:
@@ -118,15 +100,7 @@ class MachineLoad:
 
         They have the columns `pid` and `time_ns`, that one, and those that are named besides.
         """
-        begin, end = self._span
-        pid = self._run.manifest.process.pid
-
-        def keep(piece: pa.Table) -> pa.ChunkedArray:
-            time = piece["time_ns"]
-            inside = pc.and_(pc.greater_equal(time, begin - around_ns), pc.less_equal(time, end + around_ns))
-            return pc.and_(pc.and_(pc.equal(piece["pid"], pid), pc.is_valid(piece[column])), inside)
-
-        return self._run.filtered("process_samples", tuple(dict.fromkeys(("pid", "time_ns", column, *more))), keep)
+        return scheduling.process_samples(self._run, self._span, column, *more, around_ns=around_ns)
 
     def busy_pct(self, interval: Interval) -> float | None:
         """What the process and its children used over a stretch of time, in percent of one core; None: not sampled."""
@@ -164,21 +138,14 @@ class MachineLoad:
 
     def counter_growth(self, column: str) -> int | None:
         """By how much a counter of `machine` grew over the run (ns); None: this machine does not tell it."""
-        values = integers(self._run.table("machine", (column,))[column].drop_null())
-        return int(values[-1] - values[0]) if len(values) >= 2 else None
+        return scheduling.counter_growth(self._run, column)
 
     def _mean_of_machine(self, column: str) -> float:
         """Mean of a column of `machine` while the run trained."""
-        value = pc.mean(self._in_training(self._run.table("machine", ("time_ns", column)))[column]).as_py()
+        value = scheduling.mean_of_machine(self._run, self._span, column)
         if value is None:
             raise Abstain(f"{column} was not measured during the training")
-        return float(value)
-
-    def _in_training(self, table: pa.Table) -> pa.Table:
-        begin, end = self._span
-        time = table["time_ns"]
-        rows = table.filter(pc.and_(pc.greater(time, begin), pc.less_equal(time, end + _LATE_NS)))
-        return rows if rows.num_rows else table
+        return value
 
     def _tree_pct(self) -> float:
         """What the process and its children used while it trained, in percent of one core."""
@@ -189,8 +156,3 @@ class MachineLoad:
             raise Abstain("the process was not sampled during the training")
         _, each = np.unique(time[inside], return_index=True)
         return float((cpu * length)[inside].sum() / length[inside][each].sum())
-
-
-def growth_over_threads(values: Sequence[int] | Integers) -> int:
-    """By how much a sum over the threads of a process grew: a thread that ends takes its part with it."""
-    return int(np.maximum(0, np.diff(np.asarray(values, np.int64))).sum())

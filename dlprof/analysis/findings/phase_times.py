@@ -10,15 +10,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dlprof.analysis.columns import Integers, integers
+from dlprof.analysis import scheduling
+from dlprof.analysis.columns import Integers
 from dlprof.analysis.findings.calls import Interval
 from dlprof.analysis.phase_lookup import PhaseLookup
 from dlprof.schema import tree_paths
 from dlprof.schema.tree_paths import Tree, TreePath
 from dlprof.schema.vocabulary import Loop, Phase, known_phase
 from dlprof.store.run import Run
-
-_NEVER = ((1 << 63) - 1, -(1 << 63))
 
 
 class TrainingSteps(NamedTuple):
@@ -48,12 +47,7 @@ class PhaseTimes:
     @cached_property
     def training_span(self) -> Interval:
         """From the first step's begin to the last one's end; the whole run where there was none."""
-        begin, end = _NEVER
-        for piece in self._run.pieces("steps", ("start_ns", "dur_ns")):
-            start = integers(piece["start_ns"])
-            begin = int(min(begin, start.min(initial=begin)))
-            end = int(max(end, (start + integers(piece["dur_ns"])).max(initial=end)))
-        return (begin, end) if (begin, end) != _NEVER else (0, self._wall_ns)
+        return scheduling.training_span(self._run, self._wall_ns)
 
     @cached_property
     def training_steps(self) -> TrainingSteps:

@@ -41,8 +41,8 @@ def make(
     report = compare_json.as_json(comparison, lines)
     labels = list(gap_words.names(report.a.label, report.b.label))
     names = [report.a.runs[0], report.b.runs[0]]
-    findings = diagnosis_json.as_json(diagnosis, names, comparison.parity) if diagnosis else None
-    findings_of_b = diagnosis_json.as_json(of_b, names[::-1], comparison.parity) if of_b else None
+    findings = diagnosis_json.as_json(diagnosis, names, comparison.parity, report.doubts) if diagnosis else None
+    findings_of_b = diagnosis_json.as_json(of_b, names[::-1], comparison.parity, report.doubts) if of_b else None
     flames = flames_of_both.of_runs(comparison.a.runs[0], comparison.b.runs[0])
     layers = [layer for layer in report.layers if layer.a_ns or layer.b_ns]
     data = {

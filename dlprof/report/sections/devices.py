@@ -56,7 +56,7 @@ def _all(sums: KernelSums) -> str:
 
 
 def _kernel_row(row: LayerKernels) -> list[Text | str]:
-    layer = Text(safe(row.layer or "(no layer)"))
+    layer = Text(safe(row.layer or "(no layer told)"))
     operator = Text(safe(row.op or f"({row.category})"))
     share = f"{100 * row.share:.1f}"
     return [layer, row.direction or "-", row.device, f"{row.count:,}", duration(row.total_ns), share, operator]

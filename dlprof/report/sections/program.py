@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
+from dlprof.analysis.later_epochs import SlowEpoch
 from dlprof.analysis.loops import FoundBy
 from dlprof.analysis.recompilations import Recompilation
 from dlprof.analysis.steps import StepSummary
@@ -181,6 +182,15 @@ def step_parts(page: Page, report: Report) -> None:
     for part in split.parts:
         table.add_row(*_part_row(page, part, part.plain_ns if split.plain_step_ns else part.window_ns, whole))
     page.show(table)
+    if split.slow_epoch is not None:
+        page.say(_of_epoch(split.slow_epoch), "yellow", 2)
+
+
+def _of_epoch(slow: SlowEpoch) -> str:
+    return (
+        f"traced in epoch {slow.epoch + 1}, whose plain steps took {duration(slow.step_ns)}; those of later epochs "
+        f"take {duration(slow.later_ns)}: what is done once, as filling a cache of data, is in these parts alone"
+    )
 
 
 def _scaled(split: StepParts) -> str:

@@ -24,7 +24,7 @@ def test_json_has_the_fields_of_the_contract_in_their_order(tmp_path: Path) -> N
     assert list(content) == [
         "schema", "a", "b", "comparable", "why_not", "what_helps", "differences", "not_checked", "gap_ns", "gap_ci_ns", "within_noise",
         "items", "common_slowdown", "unattributed_ns", "steps_not_split_because", "layers", "lines",
-        "verdict", "longer_in_a", "longer_in_b", "memory", "work",
+        "verdict", "longer_in_a", "longer_in_b", "memory", "work", "doubts",
     ]  # fmt: skip
     assert list(content["a"]) == ["label", "runs", "wall_ns", "step_ns", "cores"]
     assert list(content["items"][0]) == ["path", "a_ns", "b_ns", "delta_ns", "ci_ns", "within_noise", "name"]

@@ -32,11 +32,11 @@ def run(path: Path, peak: int, ms: float) -> Run:
     return trained(path, layers=[LAYER], memory_owners=owners, process_samples=samples, **window([kernel]))
 
 
-def printed(a: Run, b: Run) -> list[str]:
+def printed(a: Run, b: Run, *, full: bool = False) -> list[str]:
     """The lines of the text, without empty ones."""
     out = io.StringIO()
     found = compare.compare(Side("a", (a,)), Side("b", (b,)))
-    compare_text.print_comparison([found], [()], file=out, plain=True)
+    compare_text.print_comparison([found], [()], file=out, plain=True, full=full)
     return [line.rstrip() for line in out.getvalue().splitlines() if line.strip()]
 
 
@@ -54,7 +54,9 @@ def test_memory_stands_side_by_side_with_how_it_is_known(tmp_path: Path) -> None
 
 def test_work_stands_side_by_side_with_its_rate(tmp_path: Path) -> None:
     """The same operations in three times the time."""
-    lines = section(printed(run(tmp_path / "a", 800 * MB, 12), run(tmp_path / "b", 400 * MB, 4)), "Work of a training")
+    lines = section(
+        printed(run(tmp_path / "a", 800 * MB, 12), run(tmp_path / "b", 400 * MB, 4), full=True), "Work of a training"
+    )
 
     forward = next(row for row in rows(lines) if row[:2] == ["dense", "forward"])
     assert forward[2:8] == ["200 MFLOP", "200 MFLOP", "12.0 ms", "4.00 ms", "16.7 GFLOP/s", "50 GFLOP/s"]
@@ -66,3 +68,18 @@ def test_sides_that_tell_neither_have_no_such_sections(tmp_path: Path) -> None:
     lines = printed(trained(tmp_path / "a"), trained(tmp_path / "b"))
 
     assert not [line for line in lines if line.startswith(("Memory", "Work"))]
+
+
+def test_layers_that_do_the_same_work_have_no_second_table(tmp_path: Path) -> None:
+    """Their times stand with the kernels."""
+    lines = section(printed(run(tmp_path / "a", 800 * MB, 12), run(tmp_path / "b", 400 * MB, 4)), "Work of a training")
+
+    assert lines[-1] == "  no layer is more work on one side; work, time and rate of each: --full"
+
+
+def test_memory_that_is_alike_is_a_sentence(tmp_path: Path) -> None:
+    """With the moments of both peaks; in full it has its tables."""
+    sides = run(tmp_path / "a", 800 * MB, 4), run(tmp_path / "b", 790 * MB, 4)
+
+    assert section(printed(*sides), "Memory")[-1] == "  peaks of phases, and what holds the memory: --full"
+    assert ["fit.steps", "800 MB", "790 MB", "+10 MB"] in rows(section(printed(*sides, full=True), "Memory"))

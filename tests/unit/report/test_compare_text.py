@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from dlprof.analysis.compare import Comparison, Item, Side
+from dlprof.analysis.doubts import Contended, Doubt
 from dlprof.analysis.layer_pairs import LayerItem
 from dlprof.analysis.line_pairs import LinePair
 from dlprof.analysis.parity import Parity
@@ -117,7 +118,7 @@ def test_the_waterfall_sums_to_the_gap(comparison: Comparison) -> None:
         ["part", "A", "B", "A - B", "95 %"],
         ["fit/steps", "6.00 s", "2.00 s", "+4.00 s", "+" + "#" * 18],
         ["import", "1.00 s", "2.00 s", "-1.00 s", "-" + "#" * 4],
-        ["1 smaller parts", "10.0 ms", "20.0 ms", "-10.0 ms"],
+        ["teardown", "10.0 ms", "20.0 ms", "-10.0 ms", "noise"],
         ["unattributed", "+10.0 ms"],
         ["wall", "10.0 s", "7.00 s", "+3.00 s"],
     ]
@@ -171,7 +172,7 @@ def test_layers_stand_beside_each_other(comparison: Comparison) -> None:
     assert rows(section(printed(replace(comparison, layers=layers)), "Kernels by layer")) == [
         ["layer", "direction", "A", "B", "A - B", "operators of A | B"],
         ["dense", "forward", "5.00 ms", "2.00 ms", "+3.00 ms", "a, b | d"],
-        ["(none)", "-", "-", "1.00 ms", "-1.00 ms", "- | e"],
+        ["(no layer told)", "-", "-", "1.00 ms", "-1.00 ms", "- | e"],
     ]
 
 
@@ -202,7 +203,7 @@ def test_cores_of_both_sides_are_drawn(tmp_path: Path, comparison: Comparison) -
     side = Side("mxnet", (trained(tmp_path / "measured", cores=cores),))
 
     assert [row[:3] for row in rows(section(printed(replace(comparison, a=side)), "Cores"))[1:]] == [
-        ["A", "0", "50.0 %"]
+        ["A", "all 1", "50.0 %"]
     ]
 
 
@@ -240,3 +241,42 @@ def test_several_comparisons_begin_with_an_overview(comparison: Comparison) -> N
         ["steady step", "20.0 ms", "10.0 ms", "-"],
         ["gap", "+3.00 s", "+3.00 s"],
     ]
+
+
+def test_what_makes_times_doubtful_comes_first(comparison: Comparison) -> None:
+    """Before any word of what differs, and no side is called slower."""
+    doubt = Doubt(of_a=True, state=Contended(181.0, 0.43, 3.0, 0.0))
+    told = replace(comparison, doubts=(doubt,), parity=Parity((), ("other programs used 181 % and 3 % of a core",), ()))
+
+    text = " ".join(printed(told)[2:9])
+
+    assert text.startswith(
+        "Doubtful: other programs used 181 % of a core while mxnet trained, and its threads spent 43 %"
+    )
+    assert "mxnet took 10.0 s, torch 7.00 s: mxnet took 3.00 s more than torch, most of it in fit/steps" in text
+    assert ("slower" in text, "differs:" in text) == (False, False)
+
+
+def test_parts_that_hardly_differ_are_one_row(comparison: Comparison) -> None:
+    """Unless all are asked for."""
+    small = tuple(Item(9 * MS, 8 * MS, None, True, TreePath(f"fit/{n}")) for n in ("build", "callbacks"))
+    told = replace(comparison, items=(FIT, IMPORT, *small))
+    out = io.StringIO()
+    compare_text.print_comparison([told], [()], file=out, plain=True, full=True)
+
+    assert ["and 2 others", "18.0 ms", "16.0 ms", "+2.00 ms"] in rows(section(printed(told), "Where the gap"))
+    assert ["fit/build", "9.00 ms", "8.00 ms", "+1.00 ms", "noise"] in rows(
+        section([line for line in out.getvalue().splitlines() if line.strip()], "Where the gap")
+    )
+
+
+def test_each_core_has_a_row_in_full(tmp_path: Path, comparison: Comparison) -> None:
+    """Else they have one together."""
+    cores = [{"time_ns": n * S, "interval_ns": S, "core": n % 2, "busy_pct": 50.0 + n % 2} for n in range(1, 11)]
+    told = replace(comparison, a=Side("mxnet", (trained(tmp_path / "measured", cores=cores),)))
+    out = io.StringIO()
+    compare_text.print_comparison([told], [()], file=out, plain=True, full=True)
+    full = [line for line in out.getvalue().splitlines() if line.strip()]
+
+    assert [row[:3] for row in rows(section(printed(told), "Cores"))[1:]] == [["A", "all 2", "50.5 %"]]
+    assert [row[:3] for row in rows(section(full, "Cores"))[1:]] == [["A", "0", "50.0 %"], ["A", "1", "51.0 %"]]

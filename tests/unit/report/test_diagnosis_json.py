@@ -35,6 +35,7 @@ def test_json_has_the_fields_of_the_contract_in_their_order() -> None:
         "whole",
         "rest",
         "lines",
+        "doubts",
     ]
     assert content["findings"] == [
         {

@@ -44,7 +44,7 @@ def test_a_layer_is_a_row(run: Run) -> None:
     """With where it ran, its figures, and its operator last."""
     assert rows(printed(run, "layer")) == [
         ["layer", "direction", "on", "count", "total", "wall", "mean", "p95", "%", "% of step", "op"],
-        ["(no layer)", "-", "cpu", "10", "150 ms", "150 ms", "15.0 ms", "15.0 ms", "75.0", "75.0", "Relu"],
+        ["(no layer told)", "-", "cpu", "10", "150 ms", "150 ms", "15.0 ms", "15.0 ms", "75.0", "75.0", "Relu"],
         ["dense", "forward", "cpu", "10", "50.0 ms", "50.0 ms", "5.00 ms", "5.00 ms", "25.0", "25.0", "MatMul"],
         ["200 ms in all; 150 ms (75.0 %) belong to no layer"],
     ]
@@ -53,7 +53,7 @@ def test_a_layer_is_a_row(run: Run) -> None:
 @pytest.mark.parametrize(
     ("by", "head", "first"),
     [
-        ("kernel", ["layer", "direction", "category", "on"], ["(no layer)", "-", "elementwise", "cpu"]),
+        ("kernel", ["layer", "direction", "category", "on"], ["(no layer told)", "-", "elementwise", "cpu"]),
         ("op", ["category", "on"], ["elementwise", "cpu"]),
         ("category", ["on"], ["cpu"]),
         ("direction", ["on"], ["cpu"]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dlprof.analysis.doubts import OTHERS_PCT, WAITING
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import WORK, Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Remedy, Sentence, Support, thread_variables
@@ -19,22 +20,18 @@ _APART = (
     "Give each rank its own cores, or fewer threads (OMP_NUM_THREADS); dlprof diagnose of the run of all ranks says "
     "whether it is they (rank-contention)."
 )
-_OTHERS_PCT = 25.0
-"""Below a quarter of a core others do not matter."""
 _LOST = 0.85
 """Of the time that threads wait for a core, by the exam."""
 _USE = Query(
     "use of the machine, all cores together, in % of one core",
     "SELECT time_ns, cpu_pct, others_cpu_pct FROM machine ORDER BY time_ns",
 )
-_WAITING = 0.04
-"""Nor where threads hardly ever waited for a core."""
 
 
 def look(case: Case) -> Iterator[Claim]:
     """Threads that could run waited for a core while other programs were busy."""
     seen = case.machine.scheduling
-    if seen.others_pct < _OTHERS_PCT or seen.waiting < _WAITING:
+    if seen.others_pct < OTHERS_PCT or seen.waiting < WAITING:
         return
     # Where threads share each operation evenly, all of them wait for the one that has no core.
     in_step = min(_threads(case), case.machine.usable_cores) if case.engine.threads_in_step else 1

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import pyarrow.compute as pc
-
+from dlprof.analysis import scheduling
 from dlprof.analysis.findings import quota
 from dlprof.analysis.findings.case import WORK, Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, Support
@@ -15,8 +14,6 @@ from dlprof.schema.vocabulary import Ground
 
 TITLE = Title("A quota held the processor back", "a quota that held the processor back")
 _OF_HOST = Title("The host took the processor away", "a host that gave the processor to others")
-_STOLEN = 0.02
-"""Less stolen time than this share is usual in a virtual machine."""
 _EVIDENCE = (
     Query("time held back, a counter", "SELECT time_ns, throttled_ns FROM machine ORDER BY time_ns"),
     Query("time stolen by the host, percent", "SELECT core, avg(steal_pct) AS steal_pct FROM cores GROUP BY core"),
@@ -28,7 +25,7 @@ def look(case: Case) -> Iterator[Claim]:
     if share := quota.held_back(case):
         yield _of_quota(case, share)
         return
-    stolen = _stolen(case)
+    stolen = scheduling.stolen(case.run)
     if stolen is None:
         if case.machine.counter_growth("throttled_ns") is None:
             raise Abstain("this machine does not tell throttled_ns")
@@ -61,11 +58,3 @@ def _of_threads(case: Case) -> float:
         return threads_oversubscribed.lost(case) if quota.allows(case) is not None else 0.0
     except Abstain:
         return 0.0
-
-
-def _stolen(case: Case) -> float | None:
-    """Share of the time of all cores that the host of a virtual machine took; None: it is not told, or usual."""
-    known = [piece["steal_pct"].drop_null() for piece in case.run.pieces("cores", ("steal_pct",))]
-    count, total = sum(len(column) for column in known), sum(pc.sum(column).as_py() or 0.0 for column in known)
-    share = total / count / 100 if count else None
-    return share if share is not None and share > _STOLEN else None

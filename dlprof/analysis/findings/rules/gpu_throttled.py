@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dlprof.analysis import utilisation
+from dlprof.analysis.doubts import GPU_THROTTLED
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, Support
 from dlprof.analysis.findings.title import Title
@@ -12,7 +13,6 @@ from dlprof.schema.tree_paths import Tree
 from dlprof.schema.vocabulary import Basis, Ground, StepPart
 
 TITLE = Title("The GPU ran below its clock", "a GPU that ran below its clock")
-_SHARE = 0.05
 _CLOCKS = Query(
     "clocks and reasons",
     "SELECT time_ns, gpu, sm_clock_mhz, power_w, temperature_c, throttle_reasons FROM gpu ORDER BY time_ns",
@@ -29,7 +29,7 @@ def look(case: Case) -> Iterator[Claim]:
     if not shares:
         raise Abstain("this GPU does not tell why it lowers its clocks")
     share = max(shares)
-    if share < _SHARE:
+    if share < GPU_THROTTLED:
         return
     full = max((clock for clock in table["sm_clock_mhz"].to_pylist() if clock), default=0)
     mean = sum(gpu.sm_clock_mean_mhz or 0 for gpu in gpus) / len(gpus)

@@ -4,23 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from dlprof.analysis import cold_files
+from dlprof.analysis import cold_files, doubts
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.calls import Call, Interval
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Sentence, Support
 from dlprof.analysis.findings.title import Title
+from dlprof.analysis.scheduling import MainThread
 from dlprof.schema.tree_paths import Tree
 from dlprof.schema.vocabulary import Ground, SpanKind
+from dlprof.units import duration
 
 _START_TITLE = Title("Starting the process and importing Keras took longer", "starting the process and importing Keras")
 _START_TITLE_ALONE = Title("Starting the process and its imports took longer", "starting the process and its imports")
 """Without Keras on that side."""
+_WAIT_TITLE = Title("Starting and ending the process waited longer", "waiting while the process started and ended")
+"""Where most of what is longer is no work of the main thread."""
+_WORK = "Compare longer trainings, or steady steps only."
+_WAIT = "Run both once before, so that their files are in memory, with nothing beside them; or compare steady steps."
 TITLE = Title("Imports slowed the start", "imports")
 _ALWAYS = frozenset({"keras", "tf_keras", "numpy", "scipy", "h5py"})
 """What every training under Keras imports, whatever its engine."""
 _SHARE = 0.05
 _NAMED = 4
+_LEAST_NS = 50_000_000
+"""Less is not told of what the main thread did: its counters are sampled once a second."""
 
 
 def look(case: Case) -> Iterator[Claim]:
@@ -86,18 +94,34 @@ def _of_pair(case: Case) -> Iterator[Claim]:
     takes = case.takes(Tree.IMPORT, Tree.STARTUP, Tree.TEARDOWN)
     if sum(takes.values()) < _SHARE * case.whole_ns:
         return
+    more = doubts.start_difference(case.run, case.other.run) if case.other is not None else None
+    waited = more is not None and more.wait_ns + more.stood_ns > max(0, more.run_ns)
+    start = _START_TITLE if case.run.manifest.keras is not None else _START_TITLE_ALONE
     yield Claim(
         Sentence(
             f"Starting and ending the process, importing {_needed(case)}, takes",
-            ": a longer training would not feel it.",
+            f": a longer training would not feel it.{_told(more)}",
             more=True,
         ),
         takes,
         [queries.spans(SpanKind.IMPORT)],
-        "Compare longer trainings, or steady steps only.",
-        title=_START_TITLE if case.run.manifest.keras is not None else _START_TITLE_ALONE,
+        _WAIT if waited else _WORK,
+        title=_WAIT_TITLE if waited else start,
         support=Support(Ground.COMPARED),
     )
+
+
+def _told(more: MainThread | None) -> str:
+    """What the main thread did meanwhile, as far as it was more than in the other run."""
+    if more is None:
+        return ""
+    parts = (
+        (more.run_ns, "computing"),
+        (more.wait_ns, "waiting for a core that others had"),
+        (more.stood_ns, "standing still (a disk, another process, a lock)"),
+    )
+    told = [f"{duration(ns)} more {what}" for ns, what in parts if ns >= _LEAST_NS]
+    return f" By samples, the main thread spent {', '.join(told)}." if told else ""
 
 
 def _need_warm_files(case: Case, other: Case) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from dlprof.analysis import training
 from dlprof.analysis.findings.finding import Abstain
-from dlprof.analysis.findings.machine_load import MachineLoad, Scheduling, growth_over_threads
+from dlprof.analysis.findings.machine_load import MachineLoad, Scheduling
 from tests.unit import runs
 from tests.unit.analysis.findings.cases import BEGIN, WAITING, cpu, threads
 from tests.unit.runs import S
@@ -38,11 +38,6 @@ def test_two_samples_of_the_scheduling_are_the_least(tmp_path: Path) -> None:
     """One counter tells no growth."""
     with pytest.raises(Abstain, match="the scheduling of threads was sampled less than twice during the training"):
         _ = load(tmp_path, **cpu((2.5, BEGIN))).scheduling
-
-
-def test_a_thread_that_ends_takes_its_time_with_it() -> None:
-    """From 5 to 2 nothing was gained; what comes after counts."""
-    assert growth_over_threads([1, 5, 2, 4]) == 6
 
 
 def test_a_counter_grows_over_the_run(tmp_path: Path) -> None:

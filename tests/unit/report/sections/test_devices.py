@@ -55,7 +55,7 @@ def test_kernels_without_a_layer_or_an_operator_say_so() -> None:
 
     lines = printed(devices.kernels, report(kernels=structs.replace(SUMS, rows=(loose,))))
 
-    assert rows(lines[2:]) == [["(no layer)", "-", "gpu:0", "1,250", "30.0 ms", "75.0", "(matmul)"]]
+    assert rows(lines[2:]) == [["(no layer told)", "-", "gpu:0", "1,250", "30.0 ms", "75.0", "(matmul)"]]
 
 
 def test_events_that_the_profiler_dropped_are_told() -> None:
