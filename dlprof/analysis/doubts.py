@@ -143,7 +143,7 @@ class _Pair:
     def _contended(self) -> Iterator[Contended]:
         pct, threads = _load(self.mine)
         other_pct, other = _load(self.theirs)
-        if pct is None or threads is None or pct < OTHERS_PCT or threads.waiting < WAITING:
+        if pct is None or threads is None or pct - (other_pct or 0.0) < OTHERS_PCT or threads.waiting < WAITING:
             return
         more = threads.waiting - (other.waiting if other else 0.0)
         begin, end = scheduling.training_span(self.mine, self.mine.wall_ns or 0)

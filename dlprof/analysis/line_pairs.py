@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import NamedTuple
 
 from dlprof.analysis import program
@@ -74,16 +75,28 @@ class _Counts:
 def join(a: Sequence[Run], b: Sequence[Run]) -> list[LinePair]:
     """Join the lines by file, function and text: so a script that was changed in between still fits.
 
+    The scripts themselves are one file, whatever they are called.
+
     Equal lines of a function are told apart by their order. The largest difference comes first.
     """
-    of_a, of_b = _means(a), _means(b)
-    pairs = [_pair(key, of_a.get(key), of_b.get(key)) for key in {**of_a, **of_b}]
+    renamed = _renamed(a, b)
+    of_a, of_b = _means(a, {}), _means(b, renamed)
+    own = {name: b_name for b_name, name in renamed.items()}
+    pairs = [_pair(key, of_a.get(key), of_b.get(key), own) for key in {**of_a, **of_b}]
     return sorted(pairs, key=lambda pair: (-abs(pair.delta_ns), pair.file, pair.line))
 
 
-def _pair(key: _Key, a: _Counts | None, b: _Counts | None) -> LinePair:
+def _renamed(a: Sequence[Run], b: Sequence[Run]) -> dict[str, str]:
+    """The name of B's script to that of A's, where neither side has the other's beside its own."""
+    one, two = (PurePath(side[0].manifest.command.script or "").name for side in (a, b))
+    files = [{row["file"] for run in side for row in run.rows("lines")} for side in (a, b)]
+    return {two: one} if one and two and one != two and two not in files[0] and one not in files[1] else {}
+
+
+def _pair(key: _Key, a: _Counts | None, b: _Counts | None, own: Mapping[str, str]) -> LinePair:
+    """What both sides know of a line; one that A lacks is of the file that B calls `own`."""
     return LinePair(
-        file=key.file,
+        file=key.file if a is not None else own.get(key.file, key.file),
         function=key.function,
         line=next(side.line for side in (a, b) if side is not None),
         source=key.text,
@@ -96,13 +109,13 @@ def _pair(key: _Key, a: _Counts | None, b: _Counts | None) -> LinePair:
     )
 
 
-def _means(runs: Sequence[Run]) -> dict[_Key, _Counts]:
+def _means(runs: Sequence[Run], renamed: Mapping[str, str]) -> dict[_Key, _Counts]:
     """Each line with the means of its hits and its time over the runs."""
     sums: dict[_Key, _Counts] = {}
     for run in runs:
         seen: Counter[tuple[str, str, str]] = Counter()
         for (file, function, _, source), counts in _of_run(run).items():
-            place = (file, function, source)
+            place = (renamed.get(file, file), function, source)
             seen[place] += 1
             whole = sums.setdefault(_Key(*place, seen[place]), _Counts(counts.line))
             whole.add(counts.hits, counts.time_ns, scaled=counts.scaled)

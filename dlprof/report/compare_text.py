@@ -200,7 +200,13 @@ def _layers(page: Page, comparison: Comparison, top: int | None) -> None:
     page.title("Kernels by layer", "of all steps")
     columns: list[Column] = [("layer", "left"), ("direction", "left"), ("A", "right"), ("B", "right")]
     table = page.table(*columns, (f"A {page.minus} B", "right"), ("operators of A | B", "left"))
-    shown, rest = worth_a_row.split(comparison.layers, _delta, full=top is None, most=top)
+    of_all = sum(abs(item.delta_ns) for item in comparison.items)
+    shown, rest = worth_a_row.split(comparison.layers, _delta, full=top is None, most=top, whole=of_all)
+    if not shown:
+        a_ns, b_ns = sum(item.a_ns or 0 for item in rest), sum(item.b_ns or 0 for item in rest)
+        text = f"{len(rest)} of them, {duration(a_ns)} and {duration(b_ns)} together: none has 1 % of the differences"
+        page.say(f"{text}; each: --full", "dim", 2)
+        return
     for item in shown:
         times = duration(item.a_ns), duration(item.b_ns), signed(_delta(item))
         table.add_row(safe(item.layer or "(no layer told)"), item.direction or "-", *times, safe(_operators(item)))

@@ -156,6 +156,8 @@ class Page:
         self.ascii = ascii_only
         self.typed = typed
         """What a user types for the run that is shown; None: its name."""
+        self.brief = False
+        """Rows below 1 % are told together: the whole report is shown, and each section has them all."""
         self.minus = "-" if ascii_only else "−"
         """The sign of differences, as in `A − B`."""
 

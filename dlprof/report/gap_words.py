@@ -18,6 +18,9 @@ _LONG = 20
 _LEAST_SHARE = 0.01
 """Parts below this share of the larger wall time are not named."""
 
+_START_NS = 200_000_000
+"""Of less, counters that are sampled once a second tell little."""
+
 
 def verdict(comparison: Comparison) -> str:
     """What makes the times doubtful, if anything does; then how large the gap is, and the parts that differ."""
@@ -41,12 +44,14 @@ def gap(comparison: Comparison) -> str:
 
 
 def starts(comparison: Comparison) -> str:
-    """What the main thread did while one side took longer to start and end; empty: neither did, or nothing tells."""
+    """What the main thread did while one side took longer to start and end; empty: neither did by much."""
     longer = {item.path for item in (*comparison.longer_in_a, *comparison.longer_in_b)}
     more = start_difference(comparison.a.runs[0], comparison.b.runs[0]) if longer & set(STARTS) else None
     if more is None:
         return ""
     whole = more.run_ns + more.wait_ns + more.stood_ns
+    if abs(whole) < max(_START_NS, _LEAST_SHARE * max(comparison.a_wall_ns, comparison.b_wall_ns)):
+        return ""
     return (
         f"starting and ending: of {signed(whole)} the main thread computed {signed(more.run_ns)}, waited for a core "
         f"{signed(more.wait_ns)}, stood still (a disk, another process, a lock) {signed(more.stood_ns)}"

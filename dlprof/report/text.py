@@ -65,6 +65,7 @@ def print_report(run: Run, *, file: TextIO, top: int = 10, plain: bool = False) 
         plain: No colour, only ASCII.
     """
     page = make_page(file, plain=plain, typed=run.typed)
+    page.brief = True
     report = summary.summarise(run, top=top, diagnosis=diagnose.brief(run))
     if report.imported:
         _print_imported(page, report)

@@ -6,6 +6,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from dlprof.analysis.lines import HotLine
+from dlprof.report import worth_a_row
 from dlprof.report.console import Page
 from dlprof.report.model import PhaseStack, Report
 from dlprof.report.sections.machine import not_measured
@@ -26,12 +27,16 @@ def lines(page: Page, report: Report) -> None:
         not_measured(page, report, "lines")
         return
     table = page.table(("time", "right"), ("%", "right"), ("hits", "right"), ("line", "left"), ("source", "left"))
-    for line in report.lines:
+    least = worth_a_row.LEAST_SHARE * (report.wall_ns or 0) if page.brief else 0
+    shown = [line for line in report.lines if line.own_ns >= least] or report.lines
+    for line in shown:
         time = duration(line.own_ns), percent(line.own_ns, report.wall_ns)
         place = f"{safe(line.file)}:{line.line}"
         place += f" ({safe(line.process)})" if line.process else ""
         table.add_row(*time, _hits(line), place, safe((line.source or "").strip()))
     page.show(table)
+    if rest := len(report.lines) - len(shown):
+        page.say(f"{worth_a_row.others(rest)}, each below 1 %: dlprof lines {page.typed or report.run}", "dim", 2)
 
 
 def _hits(line: HotLine) -> str:

@@ -9,6 +9,7 @@ from rich.text import Text
 from dlprof.analysis.device_time import DeviceTime, SpanOf
 from dlprof.analysis.gpu_idle import GpuIdle, HostDoing
 from dlprof.analysis.kernels import OF_HOST
+from dlprof.report import worth_a_row
 from dlprof.report.console import Page
 from dlprof.report.model import KernelSums, LayerKernels, LineKernels, Report
 from dlprof.units import duration, percent, safe
@@ -25,9 +26,12 @@ def kernels(page: Page, report: Report) -> None:
     page.title("Kernels", f"{_all(sums)}; more: dlprof kernels {page.typed or report.run}")
     names = ("layer", "direction", "on", "count", "time", "%", "operator")
     table = page.table(*[(name, "right" if name in ("count", "time", "%") else "left") for name in names])
-    for row in sums.rows:
+    shown = [row for row in sums.rows if row.share >= worth_a_row.LEAST_SHARE] if page.brief else list(sums.rows)
+    for row in shown or sums.rows:
         table.add_row(*_kernel_row(row))
     page.show(table)
+    if shown and (rest := len(sums.rows) - len(shown)):
+        page.say(f"{worth_a_row.others(rest)} of these, each below 1 %", "dim", 2)
     if sums.dropped_events:
         page.say(f"{sums.dropped_events} events were dropped by the profiler", "yellow", 2)
     if sums.by_line:

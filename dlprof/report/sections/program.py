@@ -10,7 +10,7 @@ from dlprof.analysis.later_epochs import SlowEpoch
 from dlprof.analysis.loops import FoundBy
 from dlprof.analysis.recompilations import Recompilation
 from dlprof.analysis.steps import StepSummary
-from dlprof.report import step_words
+from dlprof.report import step_words, worth_a_row
 from dlprof.report.console import Column, Page
 from dlprof.report.model import EpochTime, PartTime, PhaseTime, Report, StepParts
 from dlprof.schema.vocabulary import Phase, StepTime
@@ -31,13 +31,26 @@ def phases(page: Page, report: Report) -> None:
     page.title("Phases", "of the trace" if report.imported else "of the wall time, main thread")
     table = page.table(("phase", "left"), ("time", "right"), ("%", "right"), ("count", "right"), ("", "left"))
     width = min(40, page.console.width - 55)
-    for phase in report.phases:
+    shown, rest_ns = _worth_a_row(report) if page.brief else (report.phases, 0)
+    for phase in shown:
         drawn = _phase_bar(page, phase, wall, width)
         times = duration(phase.dur_ns), percent(phase.dur_ns, wall)
         table.add_row(_phase_name(phase), *times, f"{phase.count or ''}", drawn)
+    if rest := len(report.phases) - len(shown):
+        table.add_row(worth_a_row.others(rest), duration(rest_ns), percent(rest_ns, wall), "", "")
     unattributed = report.unattributed_ns
     table.add_row(Phase.UNATTRIBUTED, duration(unattributed), percent(unattributed, wall), "", "")
     page.show(table)
+
+
+def _worth_a_row(report: Report) -> tuple[Sequence[PhaseTime], int]:
+    """The phases with 1 % of the wall time and more, and the time of the others, where there are several (ns)."""
+    least = worth_a_row.LEAST_SHARE * (report.wall_ns or 0)
+    small = {phase.name for phase in report.phases if phase.dur_ns < least}
+    if len(small) < 2:
+        return report.phases, 0
+    rest_ns = sum(phase.dur_ns for phase in report.phases if phase.name in small and phase.parent not in small)
+    return [phase for phase in report.phases if phase.name not in small], rest_ns
 
 
 def _phase_name(phase: PhaseTime) -> str:

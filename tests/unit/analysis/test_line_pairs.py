@@ -60,3 +60,26 @@ def test_means_of_scaled_hits_have_two_digits_at_most(tmp_path: Path) -> None:
     (found,) = line_pairs.join(a, [b])
 
     assert (found.a_hits, found.a_scaled, found.b_hits, found.b_scaled) == (1800, True, 585, False)
+
+
+def test_scripts_of_two_names_are_one_file(tmp_path: Path) -> None:
+    """One before and one after a change: their lines stand beside each other, by the first one's name."""
+    told = runs.manifest(command={**runs.manifest()["command"], "script": "/home/x/fixed.py"})
+    a = runs.trained(tmp_path / "a", lines=[line(2, "f()", 30)])
+    b = runs.trained(tmp_path / "b", told, lines=[{**line(5, "f()", 10), "file": "fixed.py"}])
+
+    (pair,) = line_pairs.join([a], [b])
+
+    assert (pair.file, pair.line, pair.a_ns, pair.b_ns) == ("train.py", 2, 30 * MS, 10 * MS)
+
+
+def test_a_module_that_both_sides_have_keeps_its_name(tmp_path: Path) -> None:
+    """`model.py` is B's script, and imported by A's."""
+    told = runs.manifest(command={**runs.manifest()["command"], "script": "model.py"})
+    a = runs.trained(tmp_path / "a", lines=[line(2, "f()", 30), {**line(2, "g()", 5), "file": "model.py"}])
+    b = runs.trained(tmp_path / "b", told, lines=[{**line(2, "g()", 4), "file": "model.py"}])
+
+    assert {(pair.file, pair.a_ns, pair.b_ns) for pair in line_pairs.join([a], [b])} == {
+        ("train.py", 30 * MS, None),
+        ("model.py", 5 * MS, 4 * MS),
+    }

@@ -62,10 +62,12 @@ def report(**changes: Any) -> Report:
     return Report(**fields)
 
 
-def printed(section: Section, content: Report, *, ascii_only: bool = False) -> list[str]:
+def printed(section: Section, content: Report, *, ascii_only: bool = False, brief: bool = False) -> list[str]:
     """The lines that a section prints, without spaces at their ends and without empty ones."""
     out = io.StringIO()
-    section(Page(make_console(out), ascii_only=ascii_only), content)
+    page = Page(make_console(out), ascii_only=ascii_only)
+    page.brief = brief
+    section(page, content)
     return [line.rstrip() for line in out.getvalue().splitlines() if line.strip()]
 
 

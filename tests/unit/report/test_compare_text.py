@@ -165,14 +165,23 @@ def test_steps_that_could_not_be_split_say_why(comparison: Comparison) -> None:
 def test_layers_stand_beside_each_other(comparison: Comparison) -> None:
     """With two operators of each side."""
     layers = (
-        LayerItem("dense", "forward", 5 * MS, 2 * MS, ("a", "b", "c"), ("d",)),
-        LayerItem(None, None, None, MS, (), ("e",)),
+        LayerItem("dense", "forward", 5 * S, 2 * S, ("a", "b", "c"), ("d",)),
+        LayerItem(None, None, None, S, (), ("e",)),
     )
 
     assert rows(section(printed(replace(comparison, layers=layers)), "Kernels by layer")) == [
         ["layer", "direction", "A", "B", "A - B", "operators of A | B"],
-        ["dense", "forward", "5.00 ms", "2.00 ms", "+3.00 ms", "a, b | d"],
-        ["(no layer told)", "-", "-", "1.00 ms", "-1.00 ms", "- | e"],
+        ["dense", "forward", "5.00 s", "2.00 s", "+3.00 s", "a, b | d"],
+        ["(no layer told)", "-", "-", "1.00 s", "-1.00 s", "- | e"],
+    ]
+
+
+def test_layers_that_are_no_part_of_the_gap_are_a_sentence(comparison: Comparison) -> None:
+    """Of 5 s of differences they have 3 ms."""
+    layers = (LayerItem("dense", "forward", 5 * MS, 2 * MS, ("a",), ("d",)),)
+
+    assert section(printed(replace(comparison, layers=layers)), "Kernels by layer") == [
+        "  1 of them, 5.00 ms and 2.00 ms together: none has 1 % of the differences; each: --full"
     ]
 
 

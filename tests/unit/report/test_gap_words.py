@@ -12,7 +12,8 @@ from dlprof.analysis.compare import Comparison, Item, Side
 from dlprof.analysis.parity import Parity
 from dlprof.report import gap_words
 from dlprof.schema.tree_paths import TreePath
-from tests.unit.runs import MS, S, lasting, make, manifest, trained
+from dlprof.store.run import Run
+from tests.unit.runs import MS, S, intervals, lasting, make, manifest, trained
 
 
 def item(path: str, a_ns: int, b_ns: int, *, noise: bool = False) -> Item:
@@ -128,3 +129,23 @@ def test_a_side_that_is_called_like_its_run_is_named_once(gap: Comparison) -> No
     """Runs that are called otherwise, or are several, are named behind it."""
     assert gap_words.heading("A", gap.a) == "A: a"
     assert gap_words.heading("B", Side("torch", (*gap.a.runs, *gap.b.runs))) == "B: torch  (a, b)"
+
+
+def started(path: Path, import_s: int, waited_s: int) -> Run:
+    """A run of 10 s whose import takes so long; its main thread computes for a second of it, and waits so long."""
+    at = {"run_ns": S, "wait_ns": waited_s * S, "main_run_ns": S, "main_wait_ns": waited_s * S}
+    rows = [{"time_ns": moment * S, "interval_ns": S, "rss_bytes": S, **at} for moment in (import_s, 9)]
+    spans = intervals(("import", 0, import_s), ("fit.steps", import_s, 8), ("teardown", 8, 10))
+    return trained(path, phase_intervals=spans, process_samples=rows)
+
+
+def test_a_longer_start_is_told_by_what_the_main_thread_did(tmp_path: Path) -> None:
+    """Of 3 s two without a core; where no start is longer, nothing is said."""
+    a, b = started(tmp_path / "a", 5, 2), started(tmp_path / "b", 2, 0)
+    found = compare.compare(Side("a", (a,)), Side("b", (b,)))
+
+    assert gap_words.starts(replace(found, items=(FIT,))) == ""
+    assert gap_words.starts(replace(found, items=(item("import", 5 * S, 2 * S),))) == (
+        "starting and ending: of +3.00 s the main thread computed 0, waited for a core +2.00 s, "
+        "stood still (a disk, another process, a lock) +1.00 s"
+    )

@@ -196,3 +196,33 @@ def test_an_engine_that_tells_no_lines_is_said_to_tell_none(run: Run) -> None:
     foot = printed(run, "line")[-1]
 
     assert foot == "200 ms in all; nothing tells the lines: of the engines JAX alone keeps them in its traces"
+
+
+def folded(run: Run) -> list[str]:
+    """The lines of the table by layer, as the command prints it."""
+    out = io.StringIO()
+    kernel_tables.print_table(run, kernels.summarise(run, "layer", folded=True), "layer", top=40, file=out)
+    return [line.rstrip() for line in out.getvalue().splitlines()]
+
+
+def test_operators_that_are_told_of_no_layer_are_one_row_with_their_number(tmp_path: Path) -> None:
+    """And why is said below."""
+    run = trained(tmp_path / "r", **window([DENSE, {**LOOSE, "ms": 5}, {**LOOSE, "op": "Add", "ms": 5}]))
+
+    lines = folded(run)
+
+    assert [(row[0], row[3], row[-1]) for row in rows(lines)[1:3]] == [
+        ("(no layer told)", "20", "2 operators"),
+        ("dense", "10", "MatMul"),
+    ]
+    assert lines[-1].startswith("(no layer told): work outside of layers")
+
+
+def test_where_no_layer_is_told_rows_are_operators(tmp_path: Path) -> None:
+    """One row of all would say nothing."""
+    run = trained(tmp_path / "r", **window([{**LOOSE, "ms": 5}, {**LOOSE, "op": "Add", "ms": 5}]))
+
+    lines = folded(run)
+
+    assert sorted(row[-1] for row in rows(lines)[1:3]) == ["Add", "Relu"]
+    assert lines[-1].startswith("no layer is told: ")

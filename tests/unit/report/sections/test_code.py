@@ -72,3 +72,13 @@ def test_a_line_from_samples_says_in_how_many() -> None:
     line = HotLine("d.py", "get", 3, 4, None, S, S, "x", LineSource.SAMPLED, 20)
 
     assert "sampled, 20 x" in "".join(printed(code.lines, report(lines=(line,))))
+
+
+def test_lines_below_a_hundredth_are_counted_in_a_whole_report() -> None:
+    """The command has them."""
+    lines = tuple(HotLine("train.py", "main", 1, n, 3, ns, ns, "x") for n, ns in ((7, 2 * S), (8, MS), (9, MS)))
+
+    told = printed(code.lines, report(lines=lines), brief=True)
+
+    assert len(told) == 4
+    assert told[-1] == "  and 2 others, each below 1 %: dlprof lines r"

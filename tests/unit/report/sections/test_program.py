@@ -8,6 +8,7 @@ import pytest
 
 from dlprof.analysis.graph_breaks import GraphBreak
 from dlprof.analysis.graph_compilations import GraphCompilation
+from dlprof.analysis.later_epochs import SlowEpoch
 from dlprof.analysis.loops import FoundBy, LoopSummary
 from dlprof.analysis.recompilations import Recompilation
 from dlprof.analysis.steps import StepSummary
@@ -34,6 +35,20 @@ def test_phases_have_time_share_count_and_a_bar() -> None:
         ["unattributed", "4.00 s", "40.0"],
     ]
     assert lines[3].startswith("    steps")
+
+
+def test_small_phases_of_a_whole_report_are_one_row() -> None:
+    """By itself the section has them all; parts of a small phase do not count twice."""
+    small = (("startup", None), ("save", None), ("fit.build", "fit"))
+    phases = (PhaseTime("fit", None, 6 * S, 2), *(PhaseTime(name, parent, 20 * MS, 1) for name, parent in small))
+    content = report(phases=phases, unattributed_ns=0)
+
+    assert rows(printed(program.phases, content, ascii_only=True, brief=True)[2:]) == [
+        ["fit", "6.00 s", "60.0", "2", "#" * 24],
+        ["and 3 others", "60.0 ms", "0.6"],
+        ["unattributed", "0 ns", "0.0"],
+    ]
+    assert len(printed(program.phases, content, ascii_only=True)) == 7
 
 
 def test_phases_of_a_run_without_a_wall_time_have_no_share() -> None:
@@ -200,6 +215,19 @@ def test_parts_of_a_step_without_a_plain_one_are_those_of_the_window() -> None:
     assert lines[0].startswith("A train step of 30.0 ms  10 train steps under theano's tracer, not scaled")
     assert ["kernels", "15.0 ms", "50.0", "#" * 15] in rows(lines)
     assert rows(lines[-1:])[0][:3] == ["dispatch", "-", "-"]
+
+
+def test_a_window_in_a_slow_epoch_says_so() -> None:
+    """What is done once is no part of later steps."""
+    parts = (PartTime("kernels", 15 * MS, 10 * MS),)
+    split = StepParts("train", "torch", 10, 30 * MS, 20 * MS, 1.5, parts, SlowEpoch(0, 30 * MS, 12 * MS))
+
+    text = " ".join(line.strip() for line in printed(program.step_parts, report(step_split=split))[3:])
+
+    assert text == (
+        "traced in epoch 1, whose plain steps took 30.0 ms; those of later epochs take 12.0 ms: what is done once, as "
+        "filling a cache of data, is in these parts alone"
+    )
 
 
 def test_a_run_without_a_kernel_window_has_no_parts() -> None:

@@ -79,3 +79,33 @@ def test_keras_is_named_only_where_it_was_imported(
 
     assert finding.heading == title
     assert finding.claim.startswith(f"Starting and ending the process, importing {needed}, takes 2.00 s more")
+
+
+def started(waited_s: float) -> dict[str, int]:
+    """Counters behind an import in which the main thread computed for a second, and waited so long for a core."""
+    ran = {"run_ns": S, "main_run_ns": S}
+    return {**ran, "wait_ns": int(waited_s * S), "main_wait_ns": int(waited_s * S), "faults_major": 20}
+
+
+def importing(seconds: float, waited_s: float) -> Tables:
+    """A run whose import takes so long."""
+    told = started(waited_s)
+    return {
+        **imported(seconds, 20),
+        "phases": parts(import_=seconds, fit_steps=6, teardown=2),
+        "phase_intervals": runs.intervals(("import", 0, seconds), ("fit.steps", seconds, seconds + 6)),
+        **cpu((seconds, told), (seconds + 6, told)),
+    }
+
+
+def test_a_start_that_waited_is_no_matter_of_its_imports(tmp_path: Path) -> None:
+    """Of 2 s more, 1.5 s without a core and half of one standing still."""
+    slow, fast = Planted(importing(4, 1.5), lasting(12)), Planted(importing(2, 0))
+    finding = pick(diagnose.diagnose_gap(compared(slow, fast, tmp_path)), "import-heavy")
+
+    assert finding.heading == "Starting and ending the process waited longer"
+    assert finding.claim.endswith(
+        "By samples, the main thread spent 1.50 s more waiting for a core that others had, 500 ms more standing still "
+        "(a disk, another process, a lock)."
+    )
+    assert finding.next_step.startswith("Run both once before")
