@@ -39,7 +39,7 @@ from dlprof.analysis import (
 )
 from dlprof.analysis.findings.diagnose import NO_TIME
 from dlprof.analysis.findings.finding import Diagnosis
-from dlprof.report import imported_parts, imported_verdict, memory_json, strict_json, verdict
+from dlprof.report import imported_parts, imported_verdict, memory_json, start_words, strict_json, verdict
 from dlprof.report.json_text import plain
 from dlprof.report.memory_json import MemoryReport
 from dlprof.report.model import (
@@ -102,8 +102,8 @@ def summarise(run: Run, *, top: int = 10, diagnosis: Diagnosis | None = None, in
         report = structs.replace(report, tree=parts[0], step_split=parts[1])
         answer = imported_verdict.of(report, imported_parts.facts(run, tree))
     else:
-        answer = verdict.of(report, diagnosis, counting_cost.exact_ns(run))
-    return structs.replace(report, verdict=answer, findings=_causes(diagnosis), not_asked=_not_asked(diagnosis))
+        answer = verdict.of(report, diagnosis, counting_cost.exact_ns(run)) + start_words.waited(run)
+    return structs.replace(report, verdict=answer.strip(), findings=_causes(diagnosis), not_asked=_not_asked(diagnosis))
 
 
 def _causes(diagnosis: Diagnosis | None) -> tuple[Cause, ...] | None:
