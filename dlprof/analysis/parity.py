@@ -48,12 +48,14 @@ class Parity:
         differences: What also differs, and may be what is compared, or may explain the gap.
         unknown: What could not be checked, because a run does not hold it.
         advice: What would make them comparable, where that is known.
+        same_run: Whether both are one and the same run.
     """
 
     why_not: tuple[str, ...]
     differences: tuple[str, ...]
     unknown: tuple[str, ...]
     advice: tuple[str, ...] = ()
+    same_run: bool = False
 
     @property
     def comparable(self) -> bool:
@@ -65,7 +67,8 @@ def check(a: Run, b: Run) -> Parity:
     """Compare what two runs did, and where."""
     found = _Check(a, b)
     found.all()
-    return Parity(tuple(found.why_not), tuple(found.differences), tuple(found.unknown), tuple(found.advice))
+    told = (found.why_not, found.differences, found.unknown, found.advice)
+    return Parity(*(tuple(texts) for texts in told), same_run=found.is_same)
 
 
 class _Check:
@@ -75,6 +78,7 @@ class _Check:
         self.differences: list[str] = []
         self.unknown: list[str] = []
         self.advice: list[str] = []
+        self.is_same = a.folder.path.resolve() == b.folder.path.resolve()
 
     def all(self) -> None:
         """Every check, the gravest first."""
@@ -96,8 +100,9 @@ class _Check:
         self._machine()
 
     def _same_run(self) -> None:
-        if self.a.folder.path == self.b.folder.path:
+        if self.is_same:
             self.why_not.append("A and B are the same run")
+            self.advice.append(parity_advice.OF_ONE_RUN)
 
     def _traces(self) -> None:
         """Foreign traces tell neither a script nor settings; how much of a training they hold must be alike."""

@@ -14,6 +14,8 @@ OF_SCRIPTS = (
     "checked. Where both keep one file name, in two folders, only their text is said to differ."
 )
 
+OF_ONE_RUN = "that: name another run as one of them (dlprof runs lists all), or trace the script again."
+
 
 def of_weights(a: Run, b: Run) -> str:
     """How both get the same initial weights: by one seed, but of two engines by weights that are kept."""

@@ -171,6 +171,8 @@ def _gap(names: Sequence[str]) -> Diagnosed:
     a, b = open_sides(names)
     gap = compare.compare(a, b)
     notes = [f"Not comparable, because {'; '.join(gap.parity.why_not)}."] if gap.parity.why_not else []
+    if gap.parity.same_run:
+        notes += [f"What helps with {what}" for what in gap.parity.advice]
     notes.append(gap_words.verdict(gap))
     is_slower = gap.gap_ns > 0 and not gap.noise and gap.parity.comparable and not gap.doubts
     if not is_slower and gap.longer_in_b:

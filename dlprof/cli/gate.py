@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:  # imported when it runs: --help stays fast
     from dlprof.analysis.compare import Comparison
     from dlprof.analysis.gate import Component
-    from dlprof.report.gate_report import Cause, Outcome
+    from dlprof.report.gate_report import Cause, GateReport, Outcome, Refusal
 
 EXAMPLES = """\
 examples:
@@ -60,30 +60,44 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: Arguments) -> int:
     """Print a line for the log; 1 when something regressed."""
-    from dlprof.analysis import compare, gate
-    from dlprof.cli.shares import share
-    from dlprof.errors import UsageError
-    from dlprof.pipeline.opening import open_sides
+    from dlprof.errors import DlprofError, UsageError
     from dlprof.report import gate_report
     from dlprof.report.json_text import print_json
 
-    limit = share(args.max_regression, "--max-regression")
-    base, new = open_sides([args.base, args.new])
-    comparison = compare.compare(new, base)
     form = "json" if args.json else args.format
-    if not comparison.parity.comparable and not args.anyway:
+    try:
+        limit, comparison, parts = _judged(args)
+    except DlprofError as error:
+        failed = gate_report.failure(error, args.base, args.new)
+        _print_refusal(form, failed, gate_report.failed_as_json(failed))
+        raise
+    before, now = gate_report.paths(comparison.b), gate_report.paths(comparison.a)
+    if not parts:
         why = _why_not(comparison)
-        _print_refusal(form, comparison, limit, why)
-        raise UsageError(why, hint="--anyway")
-    parts = _chosen(gate.components(comparison, limit), args.only)
+        refused = gate_report.Refusal("not-comparable", why, before, now)
+        _print_refusal(form, refused, gate_report.as_json(comparison, (), limit))
+        raise UsageError(why, hint=_instead(comparison, args.base))
     has_regressed = any(part.regressed for part in parts)
     if form == "json":
         print_json(gate_report.as_json(comparison, parts, limit))
     else:
         causes = _causes(comparison) if has_regressed and form != "text" else ()
-        before, now = gate_report.paths(base), gate_report.paths(new)
         _print(form, gate_report.Outcome(parts, limit, before, now, causes))
     return 1 if has_regressed else 0
+
+
+def _judged(args: Arguments) -> tuple[float, Comparison, Sequence[Component]]:
+    """The limit, both sides compared, and the parts; without any the runs are not comparable, and are not judged."""
+    from dlprof.analysis import compare, gate
+    from dlprof.cli.shares import share
+    from dlprof.pipeline.opening import open_sides
+
+    limit = share(args.max_regression, "--max-regression")
+    base, new = open_sides([args.base, args.new])
+    comparison = compare.compare(new, base)
+    if not comparison.parity.comparable and not args.anyway:
+        return limit, comparison, ()
+    return limit, comparison, _chosen(gate.components(comparison, limit), args.only)
 
 
 def _why_not(comparison: Comparison) -> str:
@@ -93,14 +107,20 @@ def _why_not(comparison: Comparison) -> str:
     return f"The runs are not comparable, because {why} (A is NEW, B is BASE).{helps}"
 
 
-def _print_refusal(form: str, comparison: Comparison, limit: float, why: str) -> None:
+def _instead(comparison: Comparison, base: str) -> str:
+    """What to type instead: a run is never judged by itself."""
+    if comparison.parity.same_run:
+        return f"dlprof trace SCRIPT, with the change; then dlprof gate {base} last"
+    return "--anyway"
+
+
+def _print_refusal(form: str, refused: Refusal, as_json: GateReport) -> None:
     """What a CI system reads must be whole also where nothing is judged; people are told on standard error."""
-    from dlprof.report import gate_formats, gate_report
+    from dlprof.report import gate_formats
     from dlprof.report.json_text import print_json
 
-    refused = gate_report.Refusal(why, gate_report.paths(comparison.b), gate_report.paths(comparison.a))
     if form == "json":
-        print_json(gate_report.as_json(comparison, (), limit))
+        print_json(as_json)
     elif form == "junit":
         print(gate_formats.refused_as_junit(refused))
     elif form == "markdown":

@@ -33,7 +33,7 @@ def refused_as_junit(refused: Refusal) -> str:
     """One test case, which is an error: nothing was judged."""
     root, suite = _suite(refused, tests=1, failures=0, errors=1)
     case = ET.SubElement(suite, "testcase", {"classname": "dlprof.gate", "name": "comparable"})
-    ET.SubElement(case, "error", {"type": "not-comparable", "message": _xml(refused.why)}).text = _xml(refused.why)
+    ET.SubElement(case, "error", {"type": refused.kind, "message": _xml(refused.why)}).text = _xml(refused.why)
     return _written(root)
 
 

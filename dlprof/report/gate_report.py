@@ -10,6 +10,7 @@ from msgspec import Struct
 from dlprof import rundir
 from dlprof.analysis.compare import Comparison, Side
 from dlprof.analysis.gate import Component
+from dlprof.errors import DlprofError
 from dlprof.units import duration, safe
 
 SCHEMA = "dlprof.gate/1"
@@ -67,13 +68,15 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Refusal:
-    """Runs that are not judged, because they did different work.
+    """Runs that are not judged: they did different work, or could not be opened, or what was asked for is unclear.
 
     Attributes:
-        why: Sentences for people: what differs, and what helps.
-        base, new: Paths of the runs before, and of those now.
+        kind: `not-comparable`, or what failed, as exit codes have it: `no-input`, `bad-data`, `usage` ...
+        why: Sentences for people: what is wrong, and what helps.
+        base, new: Paths of the runs before, and of those now; as they were typed where nothing was opened.
     """
 
+    kind: str
     why: str
     base: Sequence[str]
     new: Sequence[str]
@@ -99,12 +102,15 @@ class GateReport(Struct, frozen=True, kw_only=True):
 
     schema: str = SCHEMA
     passed: bool
-    max_regression: float
+    max_regression: float | None
+    """None: there is an error."""
     base: tuple[str, ...]
     new: tuple[str, ...]
     comparable: bool
     why_not: tuple[str, ...]
     components: tuple[ComponentReport, ...]
+    error: str | None = None
+    """Why there is no answer at all, such as a run that is not there; None: there is one, or `why_not` says it."""
 
 
 def as_json(comparison: Comparison, parts: Sequence[Component], limit: float) -> GateReport:
@@ -135,6 +141,33 @@ def as_json(comparison: Comparison, parts: Sequence[Component], limit: float) ->
             )
             for part in parts
         ),
+    )
+
+
+def failure(error: DlprofError, base: str, new: str) -> Refusal:
+    """What to say where the runs could not be judged for an error, which names what to do.
+
+    Args:
+        error: What went wrong.
+        base: What the user named as the version before.
+        new: And as the one now.
+    """
+    kind = error.exit_code.name.lower().replace("_", "-")
+    helps = f" Try: {error.hint}" if error.hint else ""
+    return Refusal(kind, f"{error.message}{helps}", (base,), (new,))
+
+
+def failed_as_json(failed: Refusal) -> GateReport:
+    """The same for machines: nothing was compared."""
+    return GateReport(
+        passed=False,
+        max_regression=None,
+        base=tuple(failed.base),
+        new=tuple(failed.new),
+        comparable=False,
+        why_not=(),
+        components=(),
+        error=failed.why,
     )
 
 

@@ -46,6 +46,8 @@ def test_the_same_run_twice_is_said_to_be_so(tmp_path: Path) -> None:
     found = compared(run, run)
 
     assert found.parity.why_not == ("A and B are the same run",)
+    assert found.parity.same_run
+    assert found.parity.advice[0].startswith("that: name another run as one of them (dlprof runs lists all)")
     assert found.gap_ns == 0
     assert found.noise
 

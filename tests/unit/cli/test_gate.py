@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -109,6 +110,88 @@ def test_what_a_ci_system_reads_is_whole_where_nothing_is_judged(
     assert said.out.startswith(begin)
     assert "the arguments differ: " in said.out
     assert said.err.startswith("dlprof: error: The runs are not comparable, because ")
+
+
+ERRORS = [
+    ("junit", '<testsuites name="dlprof gate" tests="1" failures="0" errors="1"'),
+    ("markdown", "### \N{CROSS MARK} dlprof gate: not judged\n\nThere is no run "),
+    ("github", "::error title=dlprof gate%3A not judged::There is no run "),
+    ("json", '{\n "schema": "dlprof.gate/1",\n "passed": false,\n "max_regression": null,'),
+]
+
+
+@pytest.mark.parametrize(("form", "begin"), ERRORS)
+def test_what_a_ci_system_reads_is_whole_where_a_run_is_not_there(
+    tmp_path: Path, form: str, begin: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The exit code is that of a file that is not there, and people are told as ever."""
+    base = tmp_path / "gone"
+
+    assert runs.dlprof("gate", base, timed(tmp_path / "new", 2).folder.path, "--format", form) == 66
+
+    said = capsys.readouterr()
+    assert said.out.startswith(begin)
+    assert said.err.startswith(f"dlprof: error: There is no run {base}")
+
+
+@pytest.mark.parametrize("form", ["junit", "markdown", "github", "json"])
+@pytest.mark.parametrize(
+    ("broken", "words", "code"),
+    [
+        ("manifest.json", (), 4),
+        (None, ("--max-regression", "fast"), 64),
+        (None, ("--only", "fat"), 64),
+    ],
+    ids=["unreadable", "limit", "part"],
+)
+def test_every_error_is_told_in_the_format_that_is_asked_for(
+    tmp_path: Path,
+    form: str,
+    broken: str | None,
+    words: tuple[str, ...],
+    code: int,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """With the words of the error, once."""
+    pair = timed(tmp_path / "a", 2).folder.path, timed(tmp_path / "b", 2).folder.path
+    if broken is not None:
+        (pair[0] / broken).write_text("{")
+
+    assert runs.dlprof("gate", *pair, *words, "--format", form) == code
+
+    said = capsys.readouterr()
+    message = said.err.splitlines()[0].removeprefix("dlprof: error: ")
+    assert read(form, said.out).startswith(message)
+
+
+def read(form: str, out: str) -> str:
+    """The error in what was printed, as a reader of that format finds it."""
+    if form == "json":
+        return str(json.loads(out)["error"])
+    if form == "junit":
+        return str(ET.fromstring(out).findall(".//error")[0].get("message"))  # noqa: S314  (our own)
+    if form == "github":
+        return out.removeprefix("::error title=dlprof gate%3A not judged::").replace("%25", "%")
+    return out.split("\n\n")[1].replace("\\", "")
+
+
+def test_as_text_an_error_is_told_on_standard_error_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A log has both streams."""
+    assert runs.dlprof("gate", tmp_path / "gone", timed(tmp_path / "new", 2).folder.path) == 66
+
+    assert capsys.readouterr().out == ""
+
+
+def test_a_run_is_not_judged_by_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is said what to type instead, which is not to judge it anyway."""
+    run = timed(tmp_path / "a", 2).folder.path
+
+    assert runs.dlprof("gate", run, run) == 64
+
+    said = capsys.readouterr().err
+    assert "because A and B are the same run" in said
+    assert f"try: dlprof trace SCRIPT, with the change; then dlprof gate {run} last" in said
+    assert "--anyway" not in said
 
 
 def test_the_gate_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -45,6 +45,7 @@ RUN_COMMANDS = (
     ("compare", ("compare", "RUN", "OTHER", "--json")),
     ("compare", ("compare", "RUN", "OTHER", "OTHER", "--json")),
     ("gate", ("gate", "RUN", "OTHER", "--anyway", "--json")),
+    ("gate", ("gate", "GONE", "OTHER", "--json")),
     ("lines", ("lines", "RUN", "--json")),
     *(("kernels", ("kernels", "RUN", "--by", by, "--json")) for by in ("layer", "op", "category", "device", "step")),
     ("roofline", ("kernels", "RUN", "--roofline", "--json")),
@@ -100,7 +101,7 @@ def test_what_a_command_prints_of_a_run_is_as_published(
 ) -> None:
     """Of a run with kernels, one with a bit of everything, and one without kernels whose memory grows."""
     other = "plain" if run == "grows" else run
-    places = {"RUN": folder / run, "OTHER": folder / other, "FOLDER": folder}
+    places = {"RUN": folder / run, "OTHER": folder / other, "FOLDER": folder, "GONE": folder / "gone"}
 
     assert problems(name, printed(capsys, *(places.get(word, word) for word in words))) == []
 

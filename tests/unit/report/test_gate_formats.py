@@ -139,7 +139,7 @@ def test_what_a_comment_leaves_out_is_counted(parts: list[Component], said: str)
     assert text.splitlines()[-1] == said
 
 
-REFUSED = Refusal("The models differ: 1\n100 % <b>.", ("a",), ("b",))
+REFUSED = Refusal("not-comparable", "The models differ: 1\n100 % <b>.", ("a",), ("b",))
 
 
 def test_junit_has_an_error_where_nothing_was_judged() -> None:

@@ -73,6 +73,7 @@ def test_json_has_the_fields_of_the_contract(tmp_path: Path, monkeypatch: pytest
         "comparable",
         "why_not",
         "components",
+        "error",
     ]
     assert (report.passed, report.base, report.new) == (False, ("runs/base/001",), ("runs/new/001",))
     assert report.components[0] == ComponentReport("fit/steps", 4 * S, 5 * S, 0.25, (S // 2, 2 * S), False, True)
