@@ -33,7 +33,7 @@ class Arguments:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the subcommands."""
-    parser.set_defaults(json=False)
+    parser.add_argument("--json", action="store_true", help="print JSON (dlprof.backends/1)")
     commands = parser.add_subparsers(dest="action", metavar="list|install|remove|path")
     for name, text, argument, count in (
         ("list", "all backends, and whether they are installed (default)", None, None),
@@ -42,7 +42,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         ("path", "print the folder of an installed environment", "name", None),
     ):
         sub = commands.add_parser(name, help=text)
-        sub.add_argument("--json", action="store_true", help="print JSON")
+        sub.add_argument(
+            "--json", action="store_true", default=argparse.SUPPRESS, help="print JSON (dlprof.backends/1)"
+        )
         if argument:
             sub.add_argument(argument, nargs=count, metavar="NAME")
 

@@ -54,7 +54,7 @@ class ScenariosReport(TypedDict):
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the subcommands."""
-    parser.set_defaults(json=False)
+    parser.add_argument("--json", action="store_true", help=f"print JSON ({SCHEMA})")
     commands = parser.add_subparsers(dest="action", metavar="list|copy")
     listing = commands.add_parser("list", help="all scenarios, and what each trains (default)")
     copying = commands.add_parser("copy", help="copy one, with all that it needs, into a folder")
@@ -64,7 +64,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     copying.add_argument("--force", action="store_true", help="replace files that have other text")
     for sub in (listing, copying):
-        sub.add_argument("--json", action="store_true", help=f"print JSON ({SCHEMA})")
+        sub.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help=f"print JSON ({SCHEMA})")
 
 
 def run(args: Arguments) -> int:

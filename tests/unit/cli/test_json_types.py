@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from dlprof import cli
 from dlprof.cli import doctor, json_types
 from dlprof.cli.doctor import Check
+from dlprof.cli.parser import Parser
 from dlprof.launch import environments
 from dlprof.launch.environments import Environment
 from dlprof.report.json_text import print_json
@@ -92,6 +95,47 @@ def test_the_page_of_json_links_every_schema() -> None:
     page = (ROOT / "docs" / "json.md").read_text(encoding="utf-8")
 
     assert [name for name in json_types.PUBLISHED if f"json_schemas/{json_types.file(name).name})" not in page] == []
+
+
+def commands_of_page() -> list[str]:
+    """Every command on the page that prints JSON, as it is written there."""
+    page = (ROOT / "docs" / "json.md").read_text(encoding="utf-8")
+    return sorted(set(re.findall(r"`(dlprof [^`]*--(?:json|format json|to json)[^`]*)`", page)))
+
+
+@pytest.mark.parametrize(
+    "command", sorted({*(one.command for one in json_types.PUBLISHED.values()), *commands_of_page()})
+)
+def test_every_command_that_is_said_to_print_json_is_taken(command: str) -> None:
+    """Those of the list of schemas and those of the page: a word that there is not would end with an error."""
+    words = command.removeprefix("dlprof ").replace("[", "").replace("]", "").split()
+
+    assert cli.parse(words)[0] is not None
+
+
+@pytest.mark.parametrize("name", cli.COMMANDS)
+def test_every_command_that_takes_json_has_a_published_schema(name: str) -> None:
+    """By `--json`, or as a format; also where only a subcommand takes it."""
+    parser = cli.make_parser(name).subcommands()[name]
+    takes = any("--json" in one.flags() or "json" in formats(one) for one in (parser, *parser.subcommands().values()))
+
+    published = {one.command.split()[1] for one in json_types.PUBLISHED.values()}
+    assert (name in published) == takes
+
+
+def formats(parser: Parser) -> Sequence[str]:
+    """What `--format` or `--to` takes; nothing: there is no such option."""
+    actions = (parser._option_string_actions.get(flag) for flag in ("--format", "--to"))
+    return [str(word) for action in actions if action is not None for word in action.choices or ()]
+
+
+@pytest.mark.parametrize("name", sorted(set(json_types.PUBLISHED) - {"sql"}))
+def test_every_object_names_its_schema(name: str) -> None:
+    """Only rows of SQL, whose columns the query makes, are a plain list."""
+    schema = json.loads(json_types.make(name))
+    root = schema["$defs"][schema["$ref"].rpartition("/")[2]]
+
+    assert "schema" in root["properties"]
 
 
 @pytest.mark.parametrize("run", ["kernels", "everything", "grows"])
