@@ -37,6 +37,10 @@ RANK_MEASURES: Mapping[str, str] = {
 }
 """Further measures of a run of ranks, each a mean of its ranks."""
 _RESAMPLES = 2000
+RUNS_FOR_INTERVAL = 3
+"""Runs that an interval needs."""
+NOISY_SHARE = 0.5
+"""A median is noisy whose interval, or of fewer runs whose values, span more than this share of it."""
 
 
 def measure(run: Run) -> dict[str, float | None]:
@@ -87,6 +91,7 @@ class Row:
         intervals: 95 % interval of each median (bootstrap over the runs); missing for fewer than 3 runs.
         ranks: With how many ranks; None: without a launcher.
         node: Name of the machine; None: not told.
+        noisy: Measures whose runs differ so much that their medians tell little (`NOISY_SHARE`).
     """
 
     work: str
@@ -97,6 +102,7 @@ class Row:
     intervals: Mapping[str, tuple[float, float]]
     ranks: int | None = None
     node: str | None = None
+    noisy: Sequence[str] = ()
 
 
 def rows(results: Sequence[CellResult], seed: int) -> list[Row]:
@@ -112,10 +118,16 @@ def rows(results: Sequence[CellResult], seed: int) -> list[Row]:
         known = {name: seen for name, seen in values.items() if seen and all(math.isfinite(v) for v in seen)}
         failed = dict.fromkeys(result.error for result in group if result.error)
         medians = {name: statistics.median(seen) for name, seen in known.items()}
-        intervals = {name: interval(seen, seed) for name, seen in known.items() if len(seen) >= 3}
+        intervals = {name: interval(seen, seed) for name, seen in known.items() if len(seen) >= RUNS_FOR_INTERVAL}
+        spans = {name: intervals.get(name) or (min(seen), max(seen)) for name, seen in known.items()}
+        noisy = tuple(name for name, span in spans.items() if _is_noisy(medians[name], span))
         reasons = tuple(failed)
-        table.append(Row(work, backend, len(good), reasons, medians, intervals, ranks or None, node or None))
+        table.append(Row(work, backend, len(good), reasons, medians, intervals, ranks or None, node or None, noisy))
     return table
+
+
+def _is_noisy(median: float, span: tuple[float, float]) -> bool:
+    return span[1] - span[0] > NOISY_SHARE * abs(median)
 
 
 def interval(values: Sequence[float], seed: int) -> tuple[float, float]:

@@ -10,10 +10,12 @@ from typing import Final, Literal, TypedDict
 from dlprof.analysis.scaling import LOST, SLUG
 from dlprof.bench import studies as scaling_studies
 from dlprof.bench.matrix import Matrix
-from dlprof.bench.measures import MEASURES, RANK_MEASURES, Row
+from dlprof.bench.measures import MEASURES, NOISY_SHARE, RANK_MEASURES, Row
 from dlprof.bench.studies import Study
 
 SCHEMA: Final = "dlprof.bench/1"
+_NOISY = "(!)"
+"""Marks a cell whose runs differ much."""
 
 
 class RowReport(TypedDict):
@@ -33,6 +35,8 @@ class RowReport(TypedDict):
     """Of each measure; null: no run has it."""
     interval: Mapping[str, tuple[float, float] | None]
     """95 % interval of each median; null: there are fewer than three runs."""
+    noisy: list[str]
+    """Measures whose interval (of fewer runs: whose values) spans more than half of the median."""
     efficiency: float | None
     """Work per time and rank, in that of the smallest number of ranks; null: it is in no scaling study."""
     efficiency_interval: tuple[float, float] | None
@@ -120,6 +124,7 @@ def _row(row: Row, studies: Sequence[Study]) -> RowReport:
         "failed": list(row.failed),
         "median": {name: row.medians.get(name) for name in names},
         "interval": {name: row.intervals.get(name) for name in names},
+        "noisy": list(row.noisy),
         "efficiency": point.efficiency if point else None,
         "efficiency_interval": point.interval if point else None,
         "lost_s": point.lost_s if point else None,
@@ -164,7 +169,10 @@ def as_csv(rows: Sequence[Row], studies: Sequence[Study] = ()) -> str:
 
 
 def as_markdown(rows: Sequence[Row], studies: Sequence[Study] = ()) -> str:
-    """A table of medians with their intervals, and one of each study; measures that no row has are left out."""
+    """A table of medians with their intervals, and one of each study; measures that no row has are left out.
+
+    What its cells are is said below it.
+    """
     names = [name for name in MEASURES if any(name in row.medians for row in rows)]
     keys = [("work", ":"), ("backend", ":")]
     if any(row.ranks for row in rows):
@@ -181,6 +189,7 @@ def as_markdown(rows: Sequence[Row], studies: Sequence[Study] = ()) -> str:
         runs = f"{row.runs}" + (f" ({len(row.failed)} reasons to fail)" if len(row.failed) > 1 else "")
         key = [str(getattr(row, name) or "-") for name, _ in keys]
         lines.append("| " + " | ".join([*key, runs, *cells]) + " |")
+    lines += ["", *_legend(rows)]
     failed = [f"- {_place(row)}: {reason}" for row in rows for reason in row.failed]
     if failed:
         lines += ["", "Failed:", "", *failed]
@@ -190,6 +199,21 @@ def as_markdown(rows: Sequence[Row], studies: Sequence[Study] = ()) -> str:
     for study in studies:
         lines += ["", *_scaling(study)]
     return "\n".join(lines) + "\n"
+
+
+def _legend(rows: Sequence[Row]) -> list[str]:
+    """What the cells are; nothing where no run came to its end."""
+    if not any(row.medians for row in rows):
+        return []
+    lines = ["Cells: the median of the runs."]
+    if any(row.intervals for row in rows):
+        lines = [
+            "Cells: the median of the runs [its 95 % interval; of five runs and fewer that is the least to the most]."
+        ]
+    if any(row.noisy for row in rows):
+        differ = f"the runs differ by more than {100 * NOISY_SHARE:.0f} % of the median"
+        lines += ["", f"{_NOISY} noisy: {differ}. More runs (--repeat N) or a calmer machine tell more."]
+    return lines
 
 
 def _place(row: Row) -> str:
@@ -245,7 +269,7 @@ def _cell(row: Row, name: str) -> str:
     if name in row.intervals:
         low, high = row.intervals[name]
         text += f" [{number(low)}, {number(high)}]"
-    return text
+    return f"{text} {_NOISY}" if name in row.noisy else text
 
 
 def number(value: float) -> str:

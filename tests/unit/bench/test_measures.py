@@ -33,6 +33,24 @@ def test_two_runs_have_no_interval() -> None:
     assert (row.medians, row.intervals) == ({"wall_s": 1.5}, {})
 
 
+@pytest.mark.parametrize(
+    ("values", "noisy"),
+    [
+        ((0.0867, 1.18, 2.2), ("wall_s",)),
+        ((1.0, 1.1, 1.2), ()),
+        ((1.0, 2.0), ("wall_s",)),
+        ((1.0, 1.1), ()),
+        ((1.0,), ()),
+    ],
+    ids=["spread of 3", "3 alike", "spread of 2", "2 alike", "one"],
+)
+def test_a_median_of_runs_that_differ_by_half_of_it_is_noisy(values: tuple[float, ...], noisy: tuple[str, ...]) -> None:
+    """By its interval; where there is none, by the values."""
+    (row,) = measures.rows([result(n, wall_s=value) for n, value in enumerate(values)], 1)
+
+    assert row.noisy == noisy
+
+
 def test_what_other_programs_used_is_a_share_of_all_cores(tmp_path: Path) -> None:
     """None where it was not measured."""
     told = runs.manifest()

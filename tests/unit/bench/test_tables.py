@@ -22,6 +22,8 @@ def test_the_markdown_has_a_line_for_each_pair_and_the_failures_below() -> None:
         "| mlp | jax | 3 | 12.3 [12, 13] | 12,346 |\n"
         "| mlp | mxnet | 0 | - | - |\n"
         "\n"
+        "Cells: the median of the runs [its 95 % interval; of five runs and fewer that is the least to the most].\n"
+        "\n"
         "Failed:\n"
         "\n"
         "- mlp on mxnet: exit code 1: boom\n"
@@ -44,3 +46,26 @@ def test_the_json_says_null_where_nothing_was_measured(tmp_path: Path) -> None:
     assert content["schema"] == "dlprof.bench/1"
     assert content["rows"][1]["median"]["wall_s"] is None
     assert content["rows"][0]["interval"]["wall_s"] == [12.0, 13.0]
+
+
+def test_a_noisy_cell_is_marked_and_the_mark_is_explained() -> None:
+    """Only that cell; and what to do."""
+    row = measures.Row("mlp", "torch", 3, (), {"wall_s": 7.0, "later_epochs_s": 1.18}, {}, noisy=("later_epochs_s",))
+
+    text = tables.as_markdown([row])
+    assert "| mlp | torch | 3 | 7 | 1.18 (!) |" in text
+    assert "Cells: the median of the runs.\n" in text
+    assert "(!) noisy: the runs differ by more than 50 % of the median. More runs (--repeat N) " in text
+
+
+def test_noise_is_not_spoken_of_where_no_cell_is_noisy() -> None:
+    """The mark is not explained then."""
+    assert "noisy" not in tables.as_markdown(ROWS)
+
+
+def test_the_json_names_noisy_measures(tmp_path: Path) -> None:
+    """By their names; none where none is."""
+    row = measures.Row("mlp", "torch", 3, (), {"wall_s": 7.0}, {}, noisy=("wall_s",))
+
+    content = tables.as_json(matrix.load(written(tmp_path, GOOD)), [row, *ROWS])
+    assert [one["noisy"] for one in content["rows"]] == [["wall_s"], [], []]
