@@ -67,8 +67,9 @@ def check(a: Run, b: Run) -> Parity:
     """Compare what two runs did, and where."""
     found = _Check(a, b)
     found.all()
-    told = (found.why_not, found.differences, found.unknown, found.advice)
-    return Parity(*(tuple(texts) for texts in told), same_run=found.is_same)
+    return Parity(
+        tuple(found.why_not), tuple(found.differences), tuple(found.unknown), tuple(found.advice), found.is_same
+    )
 
 
 class _Check:

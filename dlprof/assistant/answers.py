@@ -37,6 +37,8 @@ _EVIDENCE_ROWS = 5
 def runs(folder: str | None, most: int) -> dict[str, Any]:
     """The runs of a folder, the newest first, each by the name that other tools take; and folders of repeats in it.
 
+    Where there are none, `hint` says which folder has some, and what to call; else it is null.
+
     Raises:
         NoInputError: There is no such folder.
     """
@@ -46,7 +48,21 @@ def runs(folder: str | None, most: int) -> dict[str, Any]:
     found = rundir.find(place)[::-1]
     rows = _plain(run_list.list_runs(found[:most]))["runs"]
     named = [{**row, "run": str(place / row["run"]) if folder else row["run"]} for row in rows]
-    return {"folder": str(place), "runs": named, "of": len(found), "repeats": _repeats(place, most)}
+    told = {"folder": str(place), "runs": named, "of": len(found), "repeats": _repeats(place, most)}
+    return {**told, "hint": None if found else _hint(Path(folder or ""))}
+
+
+def _hint(searched: Path) -> str:
+    """What to do where a folder holds no runs: where others lie, or how one is made."""
+    other = rundir.elsewhere(searched)
+    if other is None:
+        return (
+            f"No folder below {searched.resolve()} holds runs. If they lie elsewhere, call runs with folder= and an "
+            "absolute path; else make one: dlprof trace SCRIPT."
+        )
+    inner = "" if other.folder == Path() else f"{other.folder}/"
+    call = f"call runs with folder={str(other.folder)!r}"
+    return f"{other.said}: {call}; other tools take a run of it as run='{inner}NAME'."
 
 
 def _repeats(place: Path, most: int) -> list[dict[str, Any]]:

@@ -23,7 +23,8 @@ from dlprof.version import __version__
 
 INSTRUCTIONS = """\
 dlprof runs a training script under probes and tells where its time went. To make a training faster:
-1. `runs` lists what was traced; make a run with the shell: dlprof trace SCRIPT [--python P] [-- ARGUMENTS].
+1. `runs` lists what was traced, with folder= what lies elsewhere than in dlprof_runs; make a run with the shell:
+   dlprof trace SCRIPT [--python P] [-- ARGUMENTS].
 2. `findings` names the causes of a run's time, each with the time at stake (at_stake_ns), file and line, evidence, and
    the next step or a fix. `report` has where the time went; `lines`, `kernels` and `sql` have the details.
 3. Change the one line that costs most, trace again, and compare: `compare` before after; `findings` with faster=
@@ -58,9 +59,13 @@ def make(pages: Mapping[str, str], page: Callable[[str], str]) -> MCPServer[Any]
 
 
 def runs(
-    folder: Annotated[str | None, Field(description="where to look; null: dlprof_runs")] = None, most: Most = 20
+    folder: Annotated[
+        str | None,
+        Field(description="a folder of runs, from where the server was started, or absolute; null: dlprof_runs"),
+    ] = None,
+    most: Most = 20,
 ) -> dict[str, Any]:
-    """List the traced runs, the newest first: name, script, backend, how it ended, wall time."""
+    """List the traced runs, the newest first: name, script, backend, how it ended, wall time; without any, a hint."""
     return _answer(answers.runs, folder, most)
 
 

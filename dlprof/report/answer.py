@@ -29,6 +29,7 @@ _PARTS = (
     ("Cores", short.cores, 1),
     ("Memory", short.memory, 1),
     ("GPU", short.gpu, 1),
+    ("Overhead", short.overhead, 2),
     ("Warning", short.warnings, 2),
 )
 """What it is called, what it says, on how many lines at most where it is cut."""

@@ -18,6 +18,7 @@ from dlprof.analysis.device_time import DeviceTime
 from dlprof.analysis.gpu_idle import GpuIdle
 from dlprof.analysis.graph_breaks import GraphBreak
 from dlprof.analysis.graph_compilations import GraphCompilation
+from dlprof.analysis.import_lines import ImportLine
 from dlprof.analysis.input_graphs import InputGraph
 from dlprof.analysis.input_pipeline import InputPipeline
 from dlprof.analysis.kernels import OF_HOST
@@ -438,6 +439,8 @@ class Report(Struct, frozen=True, kw_only=True):
     """Where the program asked for values of the device, those that took longest first; None: not counted."""
     syncs_unknown: str | None = None
     """Why they were not counted, as a clause; None: they were."""
+    import_line: ImportLine | None = None
+    """The user's line in which more than half of the time of imports was; None: none, or they were not seen."""
 
     def missing(self, *tables: str) -> str | None:
         """Why what is made of some tables is not there, as a clause; None: all of them could be read."""

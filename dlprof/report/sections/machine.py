@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dlprof.analysis.utilisation import GpuUse
+from dlprof.report import overhead_words
 from dlprof.report.console import Page
 from dlprof.report.model import CoreLoad, ProcessUse, Report, UnmeasuredGpus
 from dlprof.units import resample, safe, size, strip
@@ -35,7 +36,7 @@ def _core(page: Page, core: CoreLoad) -> str:
 def _cpu(use: ProcessUse) -> str:
     return (
         f"process tree {_in_cores(use.tree_cpu_pct)}, others {_in_cores(use.others_cpu_pct)}, "
-        f"dlprof beside it {_in_cores(use.dlprof_cpu_pct)}"
+        f"{overhead_words.HELPERS} {_in_cores(use.dlprof_cpu_pct)}"
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rich.text import Text
 
+from dlprof.report import overhead_words
 from dlprof.report.console import Page
 from dlprof.report.model import Report
 from dlprof.schema.manifest import Thinned
@@ -33,18 +34,15 @@ def costs(page: Page, report: Report) -> None:
     table.columns[-1].no_wrap = False
     table.columns[-1].overflow = "fold"
     page.show(table)
+    parts = overhead_words.parts(report)
+    if parts:
+        page.say(f"in all: {parts}", indent=2)
 
 
 def spent(report: Report) -> str:
     """What all probes together took of the run, and what they were to take at most."""
-    told = report.overhead
-    if told.share is None:
-        return "what each probe cost, as far as known"
-    of_all = f"what each probe cost, as far as known: {_share(told.share)} of the run in all"
-    if told.budget is None:
-        return of_all
-    over = ", over the" if told.share > told.budget else ", of a"
-    return f"{of_all}{over} budget of {100 * told.budget:g} %"
+    told = overhead_words.share(report)
+    return f"what the run waited for: {told}" if told else "what each probe cost, as far as known"
 
 
 def _share(share: float | None) -> str:

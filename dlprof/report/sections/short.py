@@ -7,13 +7,14 @@ from collections.abc import Iterator
 
 from dlprof.analysis.steps import StepSummary
 from dlprof.analysis.utilisation import GpuUse
-from dlprof.report import step_words
+from dlprof.report import no_training, overhead_words, step_words
 from dlprof.report.model import MeasuredGpus, PhaseTime, Report
 from dlprof.report.sections.program import no_steps
 from dlprof.schema.vocabulary import EventKind, Phase, Severity, StepTime
 from dlprof.units import duration, percent, safe, size
 
 _LEAST_SHARE = 0.01
+_LEAST_OF_LINE = 0.05
 _KERNELS = 3
 _LINES = 3
 _PART_NAMES = {Phase.FIT_WAIT.value: "wait for results"}
@@ -43,7 +44,17 @@ def _phase(report: Report, phase: PhaseTime, wall: int) -> str:
         if part.dur_ns >= _LEAST_SHARE * wall
     ]
     told = f": {', '.join(inside)}" if inside and not report.imported else ""
+    if phase.name == Phase.IMPORT:
+        told = _of_line(report, wall)
     return f"{_name(report, phase)} {duration(phase.dur_ns)} ({100 * phase.dur_ns / wall:.0f} %{told})"
+
+
+def _of_line(report: Report, wall: int) -> str:
+    """The user's line that most of the imports are in, where these count."""
+    found = report.import_line
+    if found is None or found.dur_ns < _LEAST_OF_LINE * wall:
+        return ""
+    return f", of which {duration(found.dur_ns)} at {safe(found.file)}:{found.line}"
 
 
 def _name(report: Report, phase: PhaseTime) -> str:
@@ -91,7 +102,11 @@ def cores(report: Report) -> str:
     if not means:
         return "" if report.imported else _not_measured(report, "cores")
     use = report.process
-    parts = (("this program", use.tree_cpu_pct), ("others", use.others_cpu_pct), ("dlprof", use.dlprof_cpu_pct))
+    parts = (
+        ("this program", use.tree_cpu_pct),
+        ("others", use.others_cpu_pct),
+        (overhead_words.HELPERS, use.dlprof_cpu_pct),
+    )
     busy = ", ".join(f"{name} {pct / 100:.2f}" for name, pct in parts if pct is not None)
     return f"{len(means)}, {sum(means) / len(means):.0f} % busy{f': {busy} cores' if busy else ''}"
 
@@ -126,6 +141,13 @@ def _one_gpu(use: GpuUse) -> str:
         f"{use.power_mean_w:.0f} W" if use.power_mean_w is not None else "",
     )
     return f"{safe(use.name or f'GPU {use.gpu}')}: {', '.join(part for part in parts if part) or 'use not measured'}"
+
+
+def overhead(report: Report) -> str:
+    """What dlprof took, where that is more than its budget; of a script that does next to nothing that is no news."""
+    if not overhead_words.is_over(report) or no_training.too_short(report):
+        return ""
+    return f"dlprof took {overhead_words.account(report)}"
 
 
 def kernels(report: Report) -> str:

@@ -50,6 +50,30 @@ def test_repeats_are_listed_as_folders(runs: Path) -> None:
     assert answers.report(one["run"], ["wall_ns"]) == {"wall_ns": 10_000_000_000}
 
 
+def test_where_no_runs_are_a_folder_that_has_some_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the call that lists them; and where runs were found nothing is."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("a", "b"):
+        trained(tmp_path / "kept" / name)
+
+    assert answers.runs(None, 9)["hint"] == (
+        "kept/ holds 2: call runs with folder='kept'; other tools take a run of it as run='kept/NAME'."
+    )
+    assert answers.runs("kept", 9)["hint"] is None
+
+
+def test_where_no_folder_has_runs_it_is_said_how_to_name_or_make_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server that was started elsewhere than the user works sees none of theirs."""
+    monkeypatch.chdir(tmp_path)
+
+    assert answers.runs(None, 9)["hint"] == (
+        f"No folder below {tmp_path} holds runs. If they lie elsewhere, call runs with folder= and an absolute path; "
+        "else make one: dlprof trace SCRIPT."
+    )
+
+
 def test_a_report_has_the_parts_that_are_asked_for(runs: Path) -> None:
     """Those of most interest, else."""
     assert list(answers.report("last", None)) == list(answers.PARTS)

@@ -271,6 +271,7 @@ REPORT_KEYS = [
     "calls_left_out",
     "syncs",
     "syncs_unknown",
+    "import_line",
 ]
 
 

@@ -27,7 +27,7 @@ def test_use_of_the_machine_is_told_in_cores() -> None:
 
     lines = [line.strip() for line in printed(machine.cores, report(cores=(CoreLoad(0, 1.0, (1.0,)),), process=use))]
 
-    assert lines[2] == "process tree 1.50 cores, others 0.07 cores, dlprof beside it not measured"
+    assert lines[2] == "process tree 1.50 cores, others 0.07 cores, dlprof's helpers not measured"
     assert lines[3] == "memory peak 3 MB in 2 process(es), 9 threads; least available -"
 
 

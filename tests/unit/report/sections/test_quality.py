@@ -61,17 +61,28 @@ def test_a_run_in_which_all_went_well_says_so() -> None:
     ("told", "said"),
     [
         (Overhead(None, None, 0.01), "what each probe cost, as far as known"),
-        (Overhead(5, 0.004, None), "what each probe cost, as far as known: 0.40 % of the run in all"),
+        (Overhead(5, 0.004, None), "what the run waited for: 0.40 % of the run"),
         (
             Overhead(5, 0.004, 0.01),
-            "what each probe cost, as far as known: 0.40 % of the run in all, of a budget of 1 %",
+            "what the run waited for: 0.40 % of the run, of a budget of 1 %",
         ),
         (
             Overhead(5, 0.03, 0.01),
-            "what each probe cost, as far as known: 3.00 % of the run in all, over the budget of 1 %",
+            "what the run waited for: 3.00 % of the run, over the budget of 1 %",
         ),
     ],
 )
 def test_the_ledger_says_whether_the_budget_was_kept(told: Overhead, said: str) -> None:
     """Of the wall time."""
     assert quality.spent(report(overhead=told)) == said
+
+
+def test_the_ledger_ends_with_what_all_of_it_is_the_sum_of() -> None:
+    """In the words of the short report."""
+    probes = (
+        ProbeCost("phases", "on", None, 5 * MS, "measured", tax_ns=5 * MS),
+        ProbeCost("stacks", "on", None, 9 * MS, "measured", tax_ns=3 * MS),
+    )
+
+    last = printed(quality.costs, report(probes=probes, overhead=Overhead(8 * MS, 0.0008, 0.01)))[-1]
+    assert last == "  in all: in the process 5.00 ms, waiting for its helpers 3.00 ms"

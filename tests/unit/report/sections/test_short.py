@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from dlprof.analysis.import_lines import ImportLine
 from dlprof.analysis.steps import StepSummary
 from dlprof.analysis.utilisation import GpuUse
 from dlprof.report.model import (
@@ -16,6 +17,7 @@ from dlprof.report.model import (
     KernelSums,
     MainLoop,
     MeasuredGpus,
+    Overhead,
     PhaseTime,
     ProbeCost,
     UnmeasuredGpus,
@@ -208,3 +210,26 @@ def test_a_loss_that_diverged_is_told_first() -> None:
     epochs = tuple(EpochTime(1, epoch, S, 5, {"loss": 1.0}, {"loss": "NaN"} if epoch else {}) for epoch in (0, 1, 2))
 
     assert short.warnings(report(epochs=epochs)) == "loss is NaN from epoch 2 on"
+
+
+def test_what_dlprof_took_is_told_where_it_is_over_the_budget() -> None:
+    """Within the budget it is in the full report alone; of a script that does next to nothing it is no news."""
+    over, within = Overhead(300 * MS, 0.03, 0.01), Overhead(50 * MS, 0.005, 0.01)
+    probe = ProbeCost("phases", "on", None, None, None, tax_ns=300 * MS)
+
+    assert short.overhead(report(overhead=over, probes=(probe,))) == (
+        "dlprof took 3.00 % of the run, over the budget of 1 %: in the process 300 ms"
+    )
+    assert short.overhead(report(overhead=within)) == ""
+    own = PhaseTime("dlprof", None, 10 * S, 1)
+    assert short.overhead(report(overhead=over, phases=(own,), unattributed_ns=0)) == ""
+
+
+def test_the_line_that_most_of_the_imports_are_in_is_told_beside_them() -> None:
+    """Where it is 5 % of the run and more."""
+    phases = (PhaseTime("import", None, 2 * S, 3),)
+
+    found = short.phases(report(phases=phases, unattributed_ns=0, import_line=ImportLine("train.py", 3, 1600 * MS)))
+    assert found == "import 2.00 s (20 %, of which 1.60 s at train.py:3)"
+    found = short.phases(report(phases=phases, unattributed_ns=0, import_line=ImportLine("train.py", 3, 400 * MS)))
+    assert found == "import 2.00 s (20 %)"
