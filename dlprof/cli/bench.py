@@ -47,6 +47,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", dest="output", metavar="DIR", help="folder of the results (default: dlprof_bench/NAME)")
     parser.add_argument("--repeat", type=int, metavar="N", help="runs of each pair (default: that of the matrix)")
     parser.add_argument("--format", choices=("markdown", "csv", "json"), default="markdown", help="of the table")
+    parser.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
     parser.add_argument("--table", action="store_true", help="run nothing: print the results that there are")
     parser.add_argument(
         "--on",

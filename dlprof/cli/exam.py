@@ -61,6 +61,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--outside makes one",
     )
     parser.add_argument("--format", choices=("markdown", "json"), default="markdown", help="of the result")
+    parser.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
     parser.add_argument("--restart", action="store_true", help="delete earlier runs of the chosen cases first")
 
 

@@ -62,6 +62,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--python", metavar="PATH", help="the interpreter to run with, in place of managed backends")
     parser.add_argument("-o", dest="output", metavar="DIR", help="folder of the results (default: dlprof_history/NAME)")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="of the answer (default: text)")
+    parser.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
     parser.add_argument("--html", metavar="FILE", help="write a page: each measure over the commits, and what changed")
     parser.add_argument("--table", action="store_true", help="run nothing: tell what was measured so far")
 

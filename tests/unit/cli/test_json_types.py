@@ -123,6 +123,22 @@ def test_every_command_that_takes_json_has_a_published_schema(name: str) -> None
     assert (name in published) == takes
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("bench", "m.toml"),
+        ("history", ".", "--bench", "m.toml", "--commits", "a..b"),
+        ("exam",),
+        ("exam", "--outside"),
+        ("sql", "last", "SELECT 1"),
+    ],
+    ids=" ".join,
+)
+def test_what_has_formats_takes_json_as_the_other_commands_do(words: Sequence[str]) -> None:
+    """`--json` is `--format json` there."""
+    assert cli.parse([*words, "--json"])[1] == cli.parse([*words, "--format", "json"])[1]
+
+
 def formats(parser: Parser) -> Sequence[str]:
     """What `--format` or `--to` takes; nothing: there is no such option."""
     actions = (parser._option_string_actions.get(flag) for flag in ("--format", "--to"))
