@@ -108,7 +108,7 @@ def lines(run: str, most: int) -> dict[str, Any]:
     opened = open_run(run)
     opened.require("lines")
     found = counted.functions(opened.table("lines"), processes.kinds(opened, program.others(opened)))
-    spent = [line for line in line_json.counts(found) if line.time_ns]
+    spent = [line for line in line_json.as_json(found) if line.time_ns]
     spent.sort(key=lambda line: -line.time_ns)
     return {"run": opened.name, "wall_ns": opened.wall_ns, "lines": _plain(spent[:most]), "of": len(spent)}
 

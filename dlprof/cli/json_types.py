@@ -65,7 +65,7 @@ PUBLISHED: Mapping[str, Published] = MappingProxyType(
             "dlprof history REPO --bench MATRIX --commits A..B --format json", "dlprof.history.report:HistoryReport"
         ),
         "kernels": Published("dlprof kernels RUN --json", "dlprof.report.kernel_json:KernelTable"),
-        "lines": Published("dlprof lines RUN --json", "dlprof.report.line_json:LinesReport"),
+        "lines": Published("dlprof lines RUN --json", "dlprof.report.line_json:LineCount[]"),
         "memory": Published("dlprof memory RUN --json", "dlprof.report.memory_json:MemoryReport"),
         "ranks": Published("dlprof report RANKS --json", "dlprof.report.ranks_json:RanksReport"),
         "report": Published("dlprof report RUN --json", "dlprof.report.model:Report"),

@@ -43,7 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--sort", choices=("time", "line"), default="time", help="order of the functions (default: time)"
     )
     parser.add_argument("--plain", action="store_true", help="no colour, only ASCII")
-    parser.add_argument("--json", action="store_true", help="print JSON (dlprof.lines/1, see `dlprof help json`)")
+    parser.add_argument("--json", action="store_true", help="print JSON: a list of lines (see `dlprof help json`)")
 
 
 def run(args: Arguments) -> int:
@@ -61,7 +61,7 @@ def run(args: Arguments) -> int:
     if args.sort == "line":
         functions.sort(key=lambda function: (function.file, function.first_line))
     if args.json:
-        print_json(line_json.as_json(opened.name, functions))
+        print_json(line_json.as_json(functions))
     else:
         line_tables.print_tables(opened, functions, file=sys.stdout, plain=args.plain)
     return 0

@@ -1,4 +1,4 @@
-"""Lines of functions as JSON (`dlprof.lines/1`)."""
+"""Lines of functions as JSON: a list of lines."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from msgspec import Struct
 
 from dlprof.analysis.lines import FunctionLines
 from dlprof.schema.vocabulary import LineSource
-
-SCHEMA = "dlprof.lines/1"
 
 
 class LineCount(Struct, frozen=True):
@@ -33,26 +31,8 @@ class LineCount(Struct, frozen=True):
     """What the processes are called that it ran in; null: the program itself."""
 
 
-class LinesReport(Struct, frozen=True, kw_only=True):
-    """The lines of a run, function by function."""
-
-    schema: str = SCHEMA
-    run: str
-    lines: tuple[LineCount, ...]
-
-
-def as_json(run: str, functions: Sequence[FunctionLines]) -> LinesReport:
-    """The answer for machines. See `dlprof help json`.
-
-    Args:
-        run: Its name.
-        functions: Functions in the order that is asked for.
-    """
-    return LinesReport(run=run, lines=counts(functions))
-
-
-def counts(functions: Sequence[FunctionLines]) -> tuple[LineCount, ...]:
-    """The lines of functions, in their order."""
+def as_json(functions: Sequence[FunctionLines]) -> tuple[LineCount, ...]:
+    """The lines of functions, in their order. See `dlprof help json`."""
     return tuple(
         LineCount(
             function.file,

@@ -139,9 +139,7 @@ def test_versions_and_backend_are_those_that_ran(mlp: dict[str, Any]) -> None:
 
 def test_lines_of_the_script_are_counted(mlp: dict[str, Any]) -> None:
     """Each `model.add` was hit once, and the line of `fit` took about as long as the phase."""
-    rows = {
-        row["source"].strip(): row for row in runner.asked("lines", "run", cwd=mlp["folder"])["lines"] if row["source"]
-    }
+    rows = {row["source"].strip(): row for row in runner.asked("lines", "run", cwd=mlp["folder"]) if row["source"]}
     fit = next(row for source, row in rows.items() if "model.fit(" in source)
     adds = [row for source, row in rows.items() if source.startswith("model.add(Dense") or "Dropout(" in source]
 

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.integration
 
 def lines(folder: Path) -> list[dict[str, Any]]:
     """`dlprof lines run --json`."""
-    return runner.asked("lines", "run", cwd=folder)["lines"]  # type: ignore[no-any-return]
+    return runner.asked("lines", "run", cwd=folder)  # type: ignore[no-any-return]
 
 
 def hits(folder: Path) -> dict[tuple[str, str], int]:

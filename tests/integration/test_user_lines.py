@@ -102,7 +102,7 @@ def lines(folder: Path, text: str, backend: str) -> dict[str, list[dict[str, Any
     (folder / "train.py").write_text(MODEL + text)
     done = runner.trace("train.py", "--backend", backend, cwd=folder)
     assert done.code == 0, done.err
-    rows = runner.asked("lines", "run", cwd=folder)["lines"]
+    rows = runner.asked("lines", "run", cwd=folder)
     found: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         if "  # " in (row["source"] or "") and (row["hits"] or row["samples"]):
@@ -160,7 +160,7 @@ def test_no_hit_is_lost_where_dlprof_looks_at_what_counting_costs(tmp_path: Path
     runner.write(tmp_path, "busy.py", script)
     assert runner.trace("busy.py", cwd=tmp_path).code == 0
 
-    rows = runner.asked("lines", "run", cwd=tmp_path)["lines"]
+    rows = runner.asked("lines", "run", cwd=tmp_path)
 
     hits = {row["source"].partition("  # ")[2]: (row["how"], row["hits"]) for row in rows if "  # " in row["source"]}
     assert hits == {"nap": ("exact", 10), "call": ("exact", 10), "work": ("exact", 10)}

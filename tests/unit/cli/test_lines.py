@@ -46,7 +46,7 @@ def test_functions_are_chosen_and_ordered(
     """By time, or by place; by name, or by file."""
     assert dlprof("lines", run, "--json", *flags) == 0
 
-    assert [row["function"] for row in json.loads(capsys.readouterr().out)["lines"]] == functions
+    assert [row["function"] for row in json.loads(capsys.readouterr().out)] == functions
 
 
 def test_without_json_it_is_a_table(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
