@@ -174,6 +174,8 @@ class EngineSpec(Struct, frozen=True):
     """Functions that take new operations over into a graph that runs already."""
     densifying_operators: tuple[str, ...] = ()
     """Operators that make a gradient of all rows out of one that has only the rows which were looked up."""
+    letting_gradients_go: tuple[str, ...] = ()
+    """Functions that let the gradients of a step go, whose memory is given back there."""
     array_making_updates: tuple[str, ...] = ()
     """Operators that make a new array of results where an update of weights goes operator by operator."""
     computed_weights: ComputedWeights | None = None

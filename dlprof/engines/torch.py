@@ -29,6 +29,7 @@ SPEC = EngineSpec(
     validating_files=("torch/distributions/constraints",),
     gradients_at_once="gradients = torch.autograd.grad(loss, list(model.parameters())), or loss.backward()",
     starts_operators=True,
+    letting_gradients_go=("zero_grad",),
     array_making_updates=tuple(f"aten::{name}" for name in _MAKING),
     computed_weights=ComputedWeights(
         layer=".parametrizations.",

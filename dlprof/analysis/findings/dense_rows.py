@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 
 from dlprof.analysis.findings import heavy_weights
 from dlprof.analysis.findings.case import Case
@@ -20,6 +22,9 @@ _LARGE = 2_000_000
 _ROWS_A_ROW = 4
 """The table has so many times the rows that a step can look up at most."""
 _SHARE_OF_WORK, _SHARE_OF_STEPS = 0.05, 0.20
+_RIGHT_BEHIND, _AS_LONG = 0.1, 0.25
+"""Of the time for making a gradient of all rows: how soon after it an operator begins that takes it, and what that
+takes at least."""
 _UPDATES = 0.25
 """Of the time for making a gradient of all rows, what updating as many takes at least."""
 
@@ -69,8 +74,40 @@ def by_conversions(case: Case) -> Mapping[TreePath, int] | None:
     updates = heavy_weights.updates(case)
     if not made or sum(updates.values()) < _UPDATES * sum(made.values()):
         return None  # sums over groups of rows are made for other ends, too
-    takes = heavy_weights.scaled(heavy_weights.added(made, updates), SAVED)
+    takes = heavy_weights.scaled(heavy_weights.added(made, _on_the_way(case), updates), SAVED)
     return takes if is_much(case, takes) else None
+
+
+def _on_the_way(case: Case) -> dict[TreePath, int]:
+    """Operators that go through the whole between its making and the update, such as those that scale it (ns).
+
+    They run on the same thread right behind it, one after the other, and each takes about as long.
+    """
+    rows = {row["op_id"]: row for row in case.run.rows("kernel_ops")}
+    columns = ("op_id", "lane", "start_ns", "dur_ns", "nested_ns")
+    events = [one for piece in case.run.pieces("kernel_events", columns) for one in piece.to_pylist()]
+    sums: Counter[str | None] = Counter()
+    of_category: Counter[str | None] = Counter()
+    behind: dict[str, tuple[int, int]] = {}  # lane to the end of what was made last there, and how long that took
+    for event in sorted(events, key=itemgetter("start_ns")):
+        row = rows.get(event["op_id"])
+        if row is None:
+            continue
+        own, end = event["dur_ns"] - event["nested_ns"], event["start_ns"] + event["dur_ns"]
+        of_category[row["category"]] += own
+        ended, took = behind.get(event["lane"], (0, 0))
+        if row["op"] in case.engine.densifying_operators:
+            behind[event["lane"]] = end, own
+        elif row["direction"] == Direction.UPDATE or row["category"] == Category.OPTIMISER:
+            behind.pop(event["lane"], None)
+        elif took and event["start_ns"] - ended <= _RIGHT_BEHIND * took and own >= _AS_LONG * took:
+            sums[row["category"]] += own
+            behind[event["lane"]] = end, took
+    return {
+        leaf: int(case.own(leaf) * ns / of_category[category])
+        for category, ns in sums.items()
+        if (leaf := case.tree.kernels_leaf(category))
+    }
 
 
 def is_much(case: Case, takes: Mapping[TreePath, int]) -> bool:

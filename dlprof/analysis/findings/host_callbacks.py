@@ -10,6 +10,7 @@ from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence
 from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
+from dlprof.analysis.samples import Sample
 from dlprof.schema.tree_paths import Tree, TreePath
 from dlprof.schema.vocabulary import Basis, Ground, Phase
 
@@ -18,6 +19,8 @@ _PATHS = (Tree.FIT_STEPS, Tree.SCRIPT)
 _SHARE_OF_WORK = 0.05
 _MOST = 0.5
 """Of the time in which no operator runs, from which on the function is why none does."""
+_GOOD_PART = 0.25
+"""The same, where the main thread stands in the compiled step meanwhile."""
 _FIXES = {
     "mxnet": "the same with operators of mx.sym (mx.nd) in place of mx.operator.CustomOp",
     "jax": "the same with jax.numpy in place of jax.pure_callback; jax.debug.callback only every so many steps",
@@ -53,7 +56,21 @@ def _with_handing_over(case: Case, seen: Mapping[TreePath, int]) -> Mapping[Tree
     """What the function takes as it was seen, and what starting it on a thread of the engine's takes, by leaf (ns).
 
     That leaves no stack. Where the function has most of the steps in which no operator runs, the rest of them is that:
-    a compiled step without it computes nothing there.
+    a compiled step without it computes nothing there. Where the main thread is seen to stand in the compiled step
+    meanwhile, a good part is enough, of what Python of the loop's own does not take.
     """
     quiet = case.takes(*standing.QUIET_STEPS)
-    return quiet if _MOST * sum(quiet.values()) <= sum(seen.values()) < sum(quiet.values()) else seen
+    whole, told = sum(quiet.values()), sum(seen.values())
+    if _MOST * whole <= told < whole:
+        return quiet
+    inside = case.code.share((Tree.FIT_STEPS,), lambda sample: _is_in_compiled(case, sample))
+    waits = whole - (1 - inside) * case.own(Tree.FIT_STEPS)
+    if inside < _MOST or not _GOOD_PART * waits <= told < waits:
+        return seen
+    return {leaf: int(ns * waits / whole) for leaf, ns in quiet.items()}
+
+
+def _is_in_compiled(case: Case, sample: Sample) -> bool:
+    """Whether a stack stands in a call of a compiled function, or where the engine waits for one."""
+    names = {*case.engine.compiled_functions, *case.engine.waiting_functions}
+    return case.code.calls_compiled(sample) or any(frame.name in names for frame in sample.frames)

@@ -15,7 +15,7 @@ from dlprof.analysis.findings.finding import Abstain, SourceLine, Support
 from dlprof.analysis.findings.traced_kernels import TracedKernels
 from dlprof.analysis.phase_lookup import PhaseLookup
 from dlprof.analysis.samples import Sample
-from dlprof.analysis.stacks import Frame
+from dlprof.analysis.stacks import MODULE, Frame
 from dlprof.schema.tree_paths import Tree, TreePath
 from dlprof.schema.vocabulary import Ground, LineSource, ProbeState, SpanKind
 from dlprof.store.run import Run
@@ -44,6 +44,8 @@ _SMALL_TAX = 0.02
 """Share of the wall time that counting lines may cost without being worth a word."""
 _COUNTING_IS_CHEAP = (3, 12)
 """From this Python on, counting lines does not slow down what is not counted."""
+_SHARE_OF_ROOTS = 0.1
+"""Share of the main thread's stacks that begin in a function where it does begin: those read in part begin anywhere."""
 _SEEN_ANEW = 5
 """A line to which samples, far apart as they are, find the main thread come so often is in a loop."""
 
@@ -99,15 +101,35 @@ class SampledCode:
     def share(self, paths: Sequence[TreePath], chosen: Chosen, *, main: bool = True) -> float:
         """Share of the sampled time of some phases in which a stack is one of those chosen.
 
+        Of the main thread those are looked at that were read whole: of the others the user's line is not known, and
+        what they stand in is taken to be shared out as it is in those.
+
         Args:
             paths: The phases.
             chosen: Which stacks.
             main: Those of the main thread; else those of all other threads.
         """
         inside = [sample for sample in self.samples if sample.main == main and _is_in(sample, paths)]
+        if main:
+            inside = self._read_whole(inside)
         # Other threads come and go: their time is a share of the phase's.
         whole = sum(sample.dur_ns for sample in inside) if main else sum(self._tree.time(path) for path in paths)
         return min(1.0, sum(sample.dur_ns for sample in inside if chosen(sample)) / whole) if whole else 0.0
+
+    def _read_whole(self, inside: list[Sample]) -> list[Sample]:
+        """Those that begin where the main thread does; all of them where these are less than half of the time."""
+        whole = [sample for sample in inside if (root := sample.frames[-1]).name == MODULE or root[:2] in self._roots]
+        return whole if 2 * _time(whole) >= _time(inside) else inside
+
+    @cached_property
+    def _roots(self) -> set[tuple[str, str]]:
+        """Functions, each with its file, with which a good part of the main thread's stacks begins."""
+        stood: dict[tuple[str, str], int] = {}
+        for sample in self.samples:
+            if sample.main:
+                root = sample.frames[-1]
+                stood[root[:2]] = stood.get(root[:2], 0) + sample.dur_ns
+        return {root for root, ns in stood.items() if ns >= _SHARE_OF_ROOTS * sum(stood.values())}
 
     def support(
         self,
@@ -368,6 +390,10 @@ class SampledCode:
         texts = (((row["file"], row["line"]), row["source"]) for row in rows if not _DEFINES.match(row["source"]))
         found = (line for line, text in texts if pattern and re.search(pattern, text))
         return min(found, default=None)
+
+
+def _time(inside: Iterable[Sample]) -> int:
+    return sum(sample.dur_ns for sample in inside)
 
 
 def _is_in(sample: Sample, paths: Sequence[TreePath]) -> bool:

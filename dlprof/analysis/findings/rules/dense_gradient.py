@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from dlprof.analysis import loops
 from dlprof.analysis.findings import dense_rows, heavy_weights, new_pages, queries
 from dlprof.analysis.findings.case import Case
+from dlprof.analysis.findings.dense_rows import DenseRows
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, SourceLine, Support
 from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
 from dlprof.schema.tree_paths import TreePath
-from dlprof.schema.vocabulary import Basis, Category, Direction, Ground
+from dlprof.schema.vocabulary import Basis, Category, Direction, Ground, StepPart
 
 TITLE = Title("All rows of a large embedding were updated in each step", "updating all rows of a large embedding")
 _FIXES = {
@@ -54,7 +55,7 @@ def look(case: Case) -> Iterator[Claim]:
             f"Each step makes a gradient for all rows of {weights.text}{anew} and updates them, though it looks up "
             f"{few}; that takes"
         ),
-        new_pages.beside_kernels(case, case.steps, table.kernels, pages),
+        _with_giving_back(case, case.steps, table, pages),
         [_OWNERS, queries.operators(), *([new_pages.SAMPLES] if pages else [])],
         _ADVICE,
         _line(case),
@@ -62,6 +63,18 @@ def look(case: Case) -> Iterator[Claim]:
         support=Support(Ground.STATED, seen=case.kernels.seen_steps, agree=weights.share),
         fix=_fix(case),
     )
+
+
+def _with_giving_back(case: Case, steps: TreePath, table: DenseRows, pages_ns: int) -> dict[TreePath, int]:
+    """What its kernels take, and pages beside them; of these at least what a call that lets gradients go stands in."""
+    takes = new_pages.beside_kernels(case, steps, table.kernels, pages_ns)
+    let_go = case.code.share((steps,), lambda sample: sample.frames[0].name in case.engine.letting_gradients_go)
+    if pages_ns and let_go:
+        given_back = dense_rows.SAVED * table.weights.share * let_go * case.own(steps)
+        quiet = (steps / part for part in (StepPart.HOST_PYTHON, StepPart.IDLE, StepPart.DISPATCH))
+        for leaf, ns in case.filled(given_back, *quiet).items():
+            takes[leaf] = max(takes.get(leaf, 0), ns)
+    return takes
 
 
 def _by_conversions(case: Case, steps: TreePath) -> Iterator[Claim]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -33,6 +33,8 @@ _LOOPS = (Tree.FIT, Tree.EVALUATE, Tree.PREDICT, Tree.SCRIPT, Tree.COMPILE)
 _USUAL = 2
 """The short batch at the end of an epoch, and its kin, have a function compiled once more: no cause for a word. So do
 the engine's own small functions, each for one more shape, however many they are."""
+_AS_OFTEN = 0.5
+"""So many times as often as the functions of the script's, what follows their shapes is compiled at least."""
 _SHARE_OF_ONE = 0.20
 """Of the work: a compilation that takes so much is worth a word by itself."""
 _GUARD_TEXT = 120
@@ -97,11 +99,17 @@ def _of_functions_made_anew(case: Case, anew: Sequence[Call]) -> Claim:
 def _stages_of(case: Case, anew: Sequence[Call]) -> list[Call]:
     """What tracing and lowering of these took, where the engine tells it apart; that of the first one is left out."""
     place = anew[0].compiled.get("function"), anew[0].line
-    stages: dict[str, list[Call]] = {}
+    return _later_stages(case, lambda name, line: (name, line) == place)
+
+
+def _later_stages(case: Case, chosen: Callable[[str | None, SourceLine | None], bool]) -> list[Call]:
+    """Stages of some functions, chosen by name and line: of each function's stage all but the first."""
+    stages: dict[tuple[str | None, str], list[Call]] = {}
     for call in case.calls.of(SpanKind.GRAPH_STAGE):
         graph = call.detail.get("graph") or {}
-        if (graph.get("function"), call.line) == place:
-            stages.setdefault(graph.get("stage", ""), []).append(call)
+        name = graph.get("function")
+        if chosen(name, call.line):
+            stages.setdefault((name, graph.get("stage", "")), []).append(call)
     return [call for calls in stages.values() for call in calls[1:]]
 
 
@@ -151,7 +159,8 @@ def _first_calls(case: Case) -> list[Interval]:
 
 
 def _of_arguments(case: Case, again: Sequence[Call]) -> Claim:
-    by_phase = case.phases.of(call.interval for call in [*again, *_first_runs(case, again)])
+    lost = [*again, *_stages_of_functions(case, again), *_first_runs(case, again), *_following(case, again)]
+    by_phase = case.phases.of(made_anew.joined([call.interval for call in lost]))
     worst = _worst(case, again)
     return Claim(
         Sentence(
@@ -163,6 +172,30 @@ def _of_arguments(case: Case, again: Sequence[Call]) -> Claim:
         (worst.file, worst.line) if worst.file and worst.line else case.training_line,
         support=Support(Ground.STATED, seen=len(again)),
     )
+
+
+def _stages_of_functions(case: Case, again: Sequence[Call]) -> list[Call]:
+    """What tracing and lowering of these took, where the engine tells it apart, and the first of each function's."""
+    functions = {call.compiled.get("function") for call in again}
+    return _later_stages(case, lambda name, _line: name in functions)
+
+
+def _following(case: Case, again: Sequence[Call]) -> list[Call]:
+    """The engine's own small functions that were compiled about as often in the same time: for the same new shapes.
+
+    It keeps no word of why it makes one of these. The first of each is left out.
+    """
+    functions = {call.compiled.get("function") for call in again}
+    begin, end = min(call.begin_ns for call in again), max(call.end_ns for call in again)
+    times: dict[str, list[Call]] = {}
+    for call in case.calls.of(SpanKind.GRAPH_COMPILE):
+        graph = call.detail.get("graph") or {}
+        if graph.get("operator") and begin <= call.begin_ns <= end and _is_in_loop(case, call):
+            times.setdefault(graph.get("function") or call.name, []).append(call)
+    least = max(_USUAL + 1, _AS_OFTEN * len(again) / len(functions))
+    names = {name for name, calls in times.items() if name not in functions and len(calls) >= least}
+    stages = [call for call in _later_stages(case, lambda name, _line: name in names) if begin <= call.begin_ns <= end]
+    return [*(call for name in names for call in times[name][1:]), *stages]
 
 
 def _graphs(count: int) -> str:

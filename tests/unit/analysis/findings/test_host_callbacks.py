@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+from dlprof.analysis.findings import diagnose
 from tests.unit import runs
-from tests.unit.analysis.findings.cases import FIT, Call, Tables, diagnosed, on, pick, quiet, sampled, slugs
+from tests.unit.analysis.findings.cases import (
+    FIT,
+    Call,
+    Tables,
+    diagnosed,
+    keep_source,
+    on,
+    pick,
+    quiet,
+    sampled,
+    slugs,
+)
 from tests.unit.runs import S
 
 CALLBACK: list[Call] = [("_wrapped_callback", "jax/_src/callback.py", 815), ("<lambda>", "train.py", 16)]
@@ -50,6 +63,29 @@ def test_what_a_step_waits_for_besides_is_handing_values_over(kernels_ms: int, a
     finding = pick(diagnosed(tmp_path / "r", on("jax"), **tables), "python-overhead")
 
     assert finding.at_stake_ns == pytest.approx(at_stake, rel=0.01)
+
+
+@pytest.mark.parametrize(("seen_s", "at_stake"), [(2, 4.8), (1, 1)])
+def test_while_the_main_thread_stands_in_the_compiled_step_it_waits_for_the_function(
+    seen_s: int, at_stake: float, tmp_path: Path
+) -> None:
+    """No operator runs for 4.8 s, and the function is seen for two fifths of them: enough. One fifth is not."""
+    detail = json.dumps({"compiled": {"function": "update", "again": False}})
+    spans = [
+        runs.fit_span(training={"jit_compile": True}),
+        runs.span("graph_compile", 1.0, 1.5, span_id=9, detail=detail),
+    ]
+    beside = sampled((2, 2 + seen_s, CALLBACK), thread="pjrt")
+    main = sampled((8, 8, CALLBACK), (2, 8, [("<module>", "train.py", 1)]))
+    stacks = [*beside["stacks"], main["stacks"][1]]
+    frames = [*beside["frames"], *(row for row in main["frames"] if row["stack_id"] == 1)]
+    tables = quiet(spans=spans, stacks=stacks, frames=frames)
+    window = runs.window([{"op": "dot.3", "category": "matmul", "ms": 4}])
+    run = runs.trained(tmp_path / "r", on("jax"), **tables | window)
+    keep_source(run, "params = update(params)\n")
+
+    finding = pick(diagnose.diagnose(run), "python-overhead")
+    assert finding.at_stake_ns == pytest.approx(at_stake * S, rel=0.01)
 
 
 def test_other_threads_of_the_user_s_are_no_callbacks(tmp_path: Path) -> None:

@@ -33,6 +33,21 @@ def test_a_share_is_that_of_the_sampled_time(tmp_path: Path) -> None:
     assert mine.share([Tree.FIT_CALLBACKS], mine.is_called_back) == pytest.approx(0.3 / 0.8)
 
 
+def test_a_stack_that_was_read_in_part_says_nothing_of_shares(tmp_path: Path) -> None:
+    """0.3 of 0.8 s of whole stacks; 0.05 s more began where a callback's own function was called."""
+    mine = code(tmp_path, **sampled((7, 7.3, CALLED), (7.3, 7.8, STANDING), (7.8, 7.85, CALLED[-1:])))
+
+    assert mine.share([Tree.FIT_CALLBACKS], mine.is_called_back) == pytest.approx(0.3 / 0.8)
+
+
+def test_where_most_stacks_were_read_in_part_all_are_looked_at(tmp_path: Path) -> None:
+    """Of 0.8 s 0.3 s were read whole: they are no likeness of the rest."""
+    torn = [(7.3 + 0.05 * n, 7.35 + 0.05 * n, [(f"f{n}", "keras/src/callbacks.py", 9)]) for n in range(10)]
+    mine = code(tmp_path, **sampled((7, 7.3, CALLED), *torn))
+
+    assert mine.share([Tree.FIT_CALLBACKS], mine.is_called_back) == pytest.approx(0.3 / 0.8)
+
+
 def test_of_other_threads_it_is_a_share_of_the_phase(tmp_path: Path) -> None:
     """They come and go: 0.3 s of the second."""
     mine = code(tmp_path, **sampled((7, 7.3, CALLED), thread="worker"))

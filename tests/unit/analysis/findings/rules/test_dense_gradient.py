@@ -8,7 +8,19 @@ from typing import Any
 import pytest
 
 from tests.unit import runs
-from tests.unit.analysis.findings.cases import BEGIN, BUSY, Planted, Tables, cpu, diagnosed, on, pick, quiet, slugs
+from tests.unit.analysis.findings.cases import (
+    BEGIN,
+    BUSY,
+    Planted,
+    Tables,
+    cpu,
+    diagnosed,
+    on,
+    pick,
+    quiet,
+    sampled,
+    slugs,
+)
 from tests.unit.analysis.findings.test_heavy_weights import KERNELS, parameter
 from tests.unit.runs import S
 
@@ -106,3 +118,33 @@ def test_an_operator_that_makes_rows_to_a_whole_before_an_update_tells(
 
     stakes = [one.at_stake_ns for one in found.findings if one.slug == "dense-gradient"]
     assert stakes == ([pytest.approx(0.9 * 12 / 20 * 6 * S, rel=0.01)] if is_said else [])
+
+
+@pytest.mark.parametrize(("between_ms", "told_ms"), [(4, 16), (1, 12)])
+def test_operators_that_go_through_the_whole_on_the_way_to_the_update_are_part_of_it(
+    tmp_path: Path, between_ms: int, told_ms: int
+) -> None:
+    """A rate for all rows, right behind the 8 ms that make them; what takes an eighth of these goes through less."""
+    made = {"op": "UnsortedSegmentSum", "category": "reduction", "layer": None, "direction": "forward", "ms": 8}
+    scaled = {"op": "Mul", "category": "elementwise", "layer": None, "direction": None, "ms": between_ms}
+    update = {"op": "AssignSubVariableOp", "category": "optimiser", "layer": None, "direction": "update", "ms": 4}
+    found = diagnosed(tmp_path / "r", on("tensorflow"), **{**quiet(), **runs.window([made, scaled, update])})
+
+    assert pick(found, "dense-gradient").at_stake_ns == pytest.approx(0.9 * told_ms / 20 * 6 * S, rel=0.01)
+
+
+def test_gradients_that_are_let_go_give_their_memory_back_there(tmp_path: Path) -> None:
+    """`zero_grad` stands for a fifth of 6 s, all of the 1.2 s in which no kernel runs: nine tenths."""
+    process = {**runs.manifest()["process"], "cpu_user_ns": 9 * S, "cpu_system_ns": 3 * S}
+    counted = cpu((2.0, {**BEGIN, "faults_minor": 0}), (8.0, {**BUSY, "faults_minor": 1_500_000}))
+    words = parameter("words", "50000x100", bytes=20_480_000)
+    window = runs.window([*KERNELS[:3], {**KERNELS[3], "ms": 1}])
+    stood = sampled(
+        (2, 6.8, [("<module>", "train.py", 9)]),
+        (6.8, 8, [("<module>", "train.py", 8), ("Optimizer.zero_grad", "torch/optim/optimizer.py", 1000)]),
+    )
+    owners = [words, parameter("dense", "100x10")]
+    changed = {**tables(), **window, **counted, **stood, "memory_owners": owners}
+    found = diagnosed(tmp_path / "r", {**on("torch"), "process": process}, **changed)
+
+    assert pick(found, "dense-gradient").at_stake_ns / S == pytest.approx(3.78 + 1.08, rel=0.01)

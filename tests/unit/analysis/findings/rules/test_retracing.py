@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from dlprof.analysis.findings import diagnose
 from dlprof.analysis.findings.finding import Diagnosis
 from tests.unit import runs
@@ -73,6 +75,45 @@ def test_the_first_run_of_a_graph_that_was_compiled_again_is_retracing(tmp_path:
     assert pick(diagnosed(tmp_path / "r", **tables), "retracing").at_stake_ns == 1_500 * MS
 
 
+def stages(compilations: list[dict[str, Any]], function: str) -> list[dict[str, Any]]:
+    """Tracing of a function for 50 ms before each of its compilations."""
+    detail = json.dumps({"graph": {"stage": "trace", "function": function}})
+    return [
+        {
+            **row,
+            "kind": "graph_stage",
+            "start_ns": row["start_ns"] - 50 * MS,
+            "dur_ns": 50 * MS,
+            "span_id": row["span_id"] + 100,
+            "detail": detail,
+        }
+        for row in compilations
+    ]
+
+
+def test_tracing_a_function_that_was_compiled_again_is_lost_with_it(tmp_path: Path) -> None:
+    """Six of 0.2 s, 50 ms before each; the first stage is that of the first compilation."""
+    tables = compiling(6)
+    tables["spans"] += stages(tables["spans"][1:], "step")
+
+    assert pick(diagnosed(tmp_path / "r", **tables), "retracing").at_stake_ns == 1_450 * MS
+
+
+@pytest.mark.parametrize(("operators", "at_stake_ms"), [(6, 1_450), (2, 1_200)])
+def test_operators_of_the_engine_that_were_compiled_as_often_follow_the_same_shapes(
+    tmp_path: Path, operators: int, at_stake_ms: int
+) -> None:
+    """50 ms behind each of six: all but the first. Two are usual."""
+    tables = compiling(6)
+    detail = json.dumps({"graph": {"stage": "compile", "function": "append", "operator": True}})
+    tables["spans"] += [
+        runs.span("graph_compile", 3.2 + n * 0.3, 3.25 + n * 0.3, span_id=60 + n, detail=detail, line=13)
+        for n in range(operators)
+    ]
+
+    assert pick(diagnosed(tmp_path / "r", **tables), "retracing").at_stake_ns == at_stake_ms * MS
+
+
 def test_the_short_last_batch_is_no_retracing(tmp_path: Path) -> None:
     """Two more graphs are usual."""
     assert "retracing" not in slugs(diagnosed(tmp_path / "r", **compiling(2)))
@@ -133,18 +174,8 @@ def test_tracing_and_lowering_of_such_functions_is_lost_with_them(tmp_path: Path
     tables = compiling(6)
     detail = json.dumps({"compiled": {"function": "g", "again": False, "cause": []}})
     compilations = [{**row, "detail": detail} for row in tables["spans"] if row["kind"] != "fit"]
-    stages = [
-        {
-            **row,
-            "kind": "graph_stage",
-            "start_ns": row["start_ns"] - 50 * MS,
-            "dur_ns": 50 * MS,
-            "span_id": row["span_id"] + 100,
-            "detail": json.dumps({"graph": {"stage": "trace", "function": "g"}}),
-        }
-        for row in compilations
-    ]
-    tables["spans"] = [row for row in tables["spans"] if row["kind"] == "fit"] + compilations + stages
+    tables["spans"] = [row for row in tables["spans"] if row["kind"] == "fit"]
+    tables["spans"] += [*compilations, *stages(compilations, "g")]
     run = runs.trained(tmp_path / "r", **tables)
     keep_source(run, "def g(x):\n    return x\n")
 
