@@ -163,9 +163,8 @@ def _with_rows(run: Run, finding: Finding, queries: Sequence[Query]) -> Finding:
 def _granted(case: Case, rule: Rule, claim: Claim, left: _Left) -> Finding:
     """A finding with the time that no rule before it has taken; takes it out of what is left."""
     shared = left.another_way(claim, _least_ns(case)) if claim.other_way else {}
-    own = {leaf: max(0, min(ns - shared.get(leaf, 0), left.ns.get(leaf, 0))) for leaf, ns in claim.takes.items()}
-    free = (max(0, min(ns - shared.get(leaf, 0), left.free.get(leaf, 0))) for leaf, ns in claim.takes.items())
-    uncontested = sum(free) + sum(shared.values())
+    own = _of_left(case, claim, shared, left.ns)
+    uncontested = sum(_of_left(case, claim, shared, left.free).values()) + sum(shared.values())
     for leaf, ns in own.items():
         left.ns[leaf] = left.ns.get(leaf, 0) - ns
         if rule.slug not in OF_MACHINE:
@@ -197,6 +196,18 @@ def _granted(case: Case, rule: Rule, claim: Claim, left: _Left) -> Finding:
         shared_ns=shared_ns,
         shared_with=claim.other_way if shared_ns else None,
     )
+
+
+def _of_left(
+    case: Case, claim: Claim, shared: Mapping[TreePath, int], left: Mapping[TreePath, int]
+) -> Mapping[TreePath, int]:
+    """What a claim gets of the time that is left, by leaf (ns)."""
+    own: dict[TreePath, int] = {}
+    for leaf, ns in claim.takes.items():
+        there = left.get(leaf, 0)
+        wanted = ns * there // max(1, case.available.get(leaf, 0)) if claim.of_rest else ns - shared.get(leaf, 0)
+        own[leaf] = max(0, min(wanted, there))
+    return own
 
 
 def _interval_of(case: Case, rule: Rule, ground: Ground, taken: Mapping[TreePath, int]) -> tuple[int, int] | None:

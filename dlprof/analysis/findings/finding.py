@@ -168,6 +168,8 @@ class Claim:
         support: What speaks for it; None: only that time was spent there.
         fix: The change, as a unified diff or a sentence with the API; None: `fixes` may know one.
         other_way: The rule before it that saves a part of the same time in another way; None: there is none.
+        of_rest: What it would save is a share of what other causes leave: without these there is less to save, not
+            only less left of it.
     """
 
     sentence: Sentence
@@ -182,6 +184,7 @@ class Claim:
     support: Support | None = None
     fix: str | None = None
     other_way: str | None = None
+    of_rest: bool = False
 
 
 class Abstain(Exception):  # noqa: N818  (no error: an answer)

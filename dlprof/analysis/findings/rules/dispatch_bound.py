@@ -75,6 +75,7 @@ def look(case: Case) -> Iterator[Claim]:
         remedy=_remedy(case, batch),
         basis=Basis.ESTIMATED,
         support=_support(case, batch),
+        of_rest=not case.pair,
     )
 
 

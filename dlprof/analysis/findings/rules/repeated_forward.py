@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from dlprof.analysis.findings import computed_weights, grown_sequences, queries
 from dlprof.analysis.findings.case import Case
@@ -63,7 +64,7 @@ def _runs_in_each_step(case: Case, steps: int) -> Mapping[SourceLine, float]:
     """
     least, most = (times * steps for times in _AS_OFTEN)
     counted = (row for row in case.run.rows("lines") if row["how"] != LineSource.SCALED)
-    hits = {(row["file"], row["line"]): row["hits"] or 0 for row in counted}
+    rows = {(row["file"], row["line"]): row for row in counted if least <= (row["hits"] or 0) <= most}
     inside = [sample for sample in case.code.samples if sample.main and Tree.FIT_STEPS.holds(sample.phase)]
     whole = sum(sample.dur_ns for sample in inside)
     found: dict[SourceLine, float] = {}
@@ -71,6 +72,13 @@ def _runs_in_each_step(case: Case, steps: int) -> Mapping[SourceLine, float]:
         frame = case.code.user_frame(sample)
         if frame is not None and any(each.name in case.engine.session_functions for each in sample.frames):
             line = (frame.file, frame.line)
-            if least <= hits.get(line, 0) <= most:
+            if line in rows:
                 found[line] = found.get(line, 0.0) + sample.dur_ns / whole
-    return found
+    steps_ns = max(1, case.own(Tree.FIT_STEPS))
+    return {line: _by_counting(rows[line], steps_ns) or share for line, share in found.items()}
+
+
+def _by_counting(row: Mapping[str, Any], steps_ns: int) -> float | None:
+    """The share of a line by the time that was taken each time it ran; None: it was not."""
+    is_timed = row["how"] == LineSource.EXACT and row["time_ns"]
+    return min(1.0, row["time_ns"] / steps_ns) if is_timed else None

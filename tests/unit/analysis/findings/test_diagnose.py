@@ -141,6 +141,16 @@ def test_time_that_a_rule_has_taken_is_no_others(tmp_path: Path, monkeypatch: py
     ]
 
 
+def test_what_is_a_share_of_the_rest_gets_that_share_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first takes 0.6 s of the callbacks' second; of the 0.4 s left half would be saved, as of all."""
+    with_rule(monkeypatch, "input-bound", lambda _case: [claim_of(Sentence("Most callbacks:"), 600 * MS)])
+    half = replace(claim_of(Sentence("Half of callbacks:"), 500 * MS), of_rest=True)
+    with_rule(monkeypatch, "slow-callback", lambda _case: [half])
+    diagnosis = diagnosed(tmp_path / "r", **runs.window(KERNELS))
+
+    assert pick(diagnosis, "slow-callback").at_stake_ns == 200 * MS
+
+
 def test_a_query_that_fails_is_told_instead_of_its_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The finding stands without."""
     claim = replace(claim_of(Sentence("All callbacks:"), S), evidence=[Query("nothing", "SELECT x FROM nowhere")])

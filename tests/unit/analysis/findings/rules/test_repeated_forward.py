@@ -44,6 +44,15 @@ def test_runs_beside_the_longest_are_at_stake_and_their_lines_are_told(tmp_path:
     assert "at lines 21, 22" in finding.claim
 
 
+def test_a_line_that_was_timed_each_time_has_that_time(tmp_path: Path) -> None:
+    """1.2 s, and 1.5 s of the other by the samples."""
+    tables = running(300, 300, 300)
+    tables["lines"][1] |= {"how": "exact", "time_ns": 1_200_000_000}
+    finding = pick(diagnosed(tmp_path / "r", TOLD, **tables), "repeated-forward")
+
+    assert finding.at_stake_ns == pytest.approx(2.7 * S, rel=0.01)
+
+
 def test_hits_of_windows_do_not_tell_that_a_line_runs_in_each_step(tmp_path: Path) -> None:
     """They may be four times off."""
     tables = running(300, 300, 300)
