@@ -40,6 +40,7 @@ _SHARE_OF_ONE = 0.20
 _GUARD_TEXT = 120
 _LONGER = (Tree.FIT_STEPS_EDGES, Tree.FIT_STEPS / StepPart.DISPATCH, Tree.FIT_GRAPH_COMPILE)
 """Where the time is that a step with a compilation takes beyond that."""
+_BESIDE_STEPS = (Tree.FIT_CALLBACKS, Tree.FIT_WAIT, Tree.FIT_VALIDATION)
 _CAUSES = Query(
     "a few with their causes",
     "SELECT start_ns, dur_ns, detail FROM spans WHERE detail LIKE '%\"again\": true%' ORDER BY dur_ns DESC LIMIT 3",
@@ -210,9 +211,14 @@ def _worst(case: Case, again: Sequence[Call]) -> Recompilation:
 
 
 def _with_longer_steps(case: Case, by_phase: dict[TreePath, int]) -> dict[TreePath, int]:
-    """A step in which a graph was compiled is longer by more than the compilation: the new graph is made ready, too."""
+    """A step in which a graph was compiled is longer by more than the compilation: the new graph is made ready, too.
+
+    What was compiled in callbacks, such as for a prediction, has that there, though a step lasts until they are over.
+    """
     takes = case.spread(by_phase)
-    left = _slow_first_runs(case, sum(by_phase.values()))
+    compiled_ns = sum(by_phase.values())
+    in_callbacks = sum(ns for phase, ns in by_phase.items() if any(path.holds(phase) for path in _BESIDE_STEPS))
+    left = int(_slow_first_runs(case, compiled_ns) * (1 - in_callbacks / max(1, compiled_ns)))
     for leaf in _LONGER:
         more = min(left, max(0, case.own(leaf) - takes.get(leaf, 0)))
         if more:
@@ -257,12 +263,17 @@ def _first_runs(case: Case, again: Sequence[Call]) -> list[Call]:
 
 
 def _slow_first_runs(case: Case, compiled_ns: int) -> int:
-    """Time of the steps with a recompilation beyond a usual step and the compilation itself (ns)."""
-    columns = ("compiled", "first", "dur_ns")
+    """Time of the training's steps with a recompilation beyond a usual step and the compilation itself (ns).
+
+    Steps of predictions and evaluations are no part of the leaves that such a step makes longer.
+    """
+    columns = ("loop", "compiled", "first", "dur_ns")
     again = case.run.filtered("steps", columns, lambda piece: pc.and_not(piece["compiled"], piece["first"]))
+    again = steps_of(again, Loop.TRAIN)
     if not again.num_rows:
         return 0
-    plain = case.run.filtered("steps", ("compiled", "dur_ns"), lambda piece: pc.invert(piece["compiled"]))
+    plain = case.run.filtered("steps", ("loop", "compiled", "dur_ns"), lambda piece: pc.invert(piece["compiled"]))
+    plain = steps_of(plain, Loop.TRAIN)
     usual = np.median(integers(plain["dur_ns"])) if plain.num_rows else 0
     return max(0, int(total(again["dur_ns"]) - again.num_rows * usual) - compiled_ns)
 

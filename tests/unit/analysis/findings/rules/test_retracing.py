@@ -114,6 +114,20 @@ def test_operators_of_the_engine_that_were_compiled_as_often_follow_the_same_sha
     assert pick(diagnosed(tmp_path / "r", **tables), "retracing").at_stake_ns == at_stake_ms * MS
 
 
+@pytest.mark.parametrize(("phase", "at_stake_ms"), [("fit.graph_compile", 2_256), ("fit.callbacks", 1_200)])
+def test_only_what_is_compiled_in_a_step_makes_it_longer_besides(phase: str, at_stake_ms: int, tmp_path: Path) -> None:
+    """Six steps of 0.82 s, 0.2 s of each a compilation: all of the 1.056 s of dispatch are in these, or none of them."""
+    tables = compiling(6)
+    for row in tables["phase_intervals"]:
+        if row["phase"] == "fit.graph_compile":
+            row["phase"] = phase
+    tables["phases"] = parts(**{"fit_steps": 4.8, phase.replace(".", "_"): 1.2, "teardown": 2})
+    for row in tables["steps"][1:7]:
+        row |= {"compiled": True, "dur_ns": 820 * MS}
+
+    assert pick(diagnosed(tmp_path / "r", **tables), "retracing").at_stake_ns == at_stake_ms * MS
+
+
 def test_the_short_last_batch_is_no_retracing(tmp_path: Path) -> None:
     """Two more graphs are usual."""
     assert "retracing" not in slugs(diagnosed(tmp_path / "r", **compiling(2)))
