@@ -12,7 +12,7 @@ def test_each_line_is_an_object() -> None:
     """With the function that it is in."""
     function = FunctionLines("train.py", "main", 3, 9, (Line(3, 0, 0, None), Line(4, 2, 9, "step()")))
 
-    first, second = plain(line_json.counts([function]))
+    first, second = plain(line_json.as_json([function]))
 
     assert list(first.items()) == [
         ("file", "train.py"),
@@ -34,7 +34,7 @@ def test_a_sampled_line_has_no_hits_but_samples_and_an_error() -> None:
     """One standard error: 900 ns in 9 samples are known to 300 ns."""
     function = FunctionLines("d.py", "get", None, 900, (Line(4, None, 900, "x", 9),), LineSource.SAMPLED)
 
-    (row,) = plain(line_json.counts([function]))
+    (row,) = plain(line_json.as_json([function]))
 
     assert (row["first_line"], row["hits"], row["how"], row["samples"], row["error_ns"]) == (
         None,
@@ -43,13 +43,3 @@ def test_a_sampled_line_has_no_hits_but_samples_and_an_error() -> None:
         9,
         300,
     )
-
-
-def test_the_lines_of_a_run_name_their_schema_and_the_run() -> None:
-    """As the JSON of all commands."""
-    function = FunctionLines("train.py", "main", 3, 9, (Line(4, 2, 9, "step()"),))
-
-    told = plain(line_json.as_json("r", [function]))
-    assert list(told) == ["schema", "run", "lines"]
-    assert (told["schema"], told["run"]) == ("dlprof.lines/1", "r")
-    assert [line["line"] for line in told["lines"]] == [4]
