@@ -159,6 +159,8 @@ class EngineSpec(Struct, frozen=True):
     eager_within: tuple[str, ...] = ()
     """Beginnings of the names of files that stand around such operations where they are a network's; empty: the user's
     own line starts them, or nearly."""
+    losses: tuple[str, ...] = ()
+    """Beginnings of the names of files with its own losses, where they are networks beside the script's own."""
     tracing_files: tuple[str, ...] = ()
     """Beginnings of the names of files through which it runs a function once to make a graph of it."""
     compile_with: str = ""

@@ -19,6 +19,7 @@ SPEC = EngineSpec(
     starts_operators=True,
     eager_files=("mxnet/_ctypes/ndarray", "mxnet/ndarray/"),
     eager_within=("mxnet/gluon/block",),
+    losses=("mxnet/gluon/loss",),
     compiled_functions=("_call_cached_op",),
     compile_with="make the network of HybridBlocks and call net.hybridize() before the loop",
     compiling_saves=0.7,  # its operations run beside the Python that starts them: 65 and 75 % in pairs of runs

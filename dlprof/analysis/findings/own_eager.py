@@ -180,6 +180,8 @@ def _eager(case: Case, depth: int | None) -> Callable[[Sample], bool]:
             return False
         if engine.eager_within:
             inside = any(frame.file.startswith(engine.eager_within) for frame in sample.frames)
+            if any(frame.file.startswith(engine.losses) for frame in sample.frames):
+                return False  # of a few operations, which nobody compiles by themselves
             return inside and any(frame.file.startswith(engine.eager_files) for frame in sample.frames)
         return _is_started(sample.frames[: mine[0]], engine, depth) or doing.goes_back(sample.frames, engine)
 

@@ -31,12 +31,17 @@ _USUAL = 0.1
 
 def share(load: InputLoad | None) -> float:
     """Share of its waits in which the training receives what processes have made; 0: little, or nobody knows."""
+    part = seen(load)
+    return part if load is not None and part >= _LEAST and part * _waited_ns(load) >= _LEAST_EACH_NS else 0.0
+
+
+def seen(load: InputLoad | None) -> float:
+    """The same, however little that is for a batch; 0: nothing, or nobody knows."""
     if load is None or load.pipeline.calling is None or not load.loader.uses_processes:
         return 0.0
     calling = load.pipeline.calling
     asking = calling.stood_ns(InputStage.RECEIVING, InputStage.WAITING)
-    part = calling.stood_ns(InputStage.RECEIVING) / asking if asking else 0.0
-    return part if part >= _LEAST and part * _waited_ns(load) >= _LEAST_EACH_NS else 0.0
+    return calling.stood_ns(InputStage.RECEIVING) / asking if asking else 0.0
 
 
 def _waited_ns(load: InputLoad) -> float:

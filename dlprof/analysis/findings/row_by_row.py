@@ -31,6 +31,8 @@ _CELL_OF_KERAS = re.compile(r"lstm|gru|rnn", re.IGNORECASE)
 _CELL = re.compile(r"\b(LSTM|GRU|RNN)Cell\(")
 _SHARE_OF_OPERATORS = 0.3
 _SHARE_OF_WORK = 0.08
+_CHOICES = frozenset({"cond", "switch"})
+"""Operators of JAX that run one of their branches."""
 _LOOPS = ("map_fn(", "while_loop(", "vmap_loop(", "lax.map(", "foreach(", "vectorized_map(")
 
 
@@ -99,7 +101,11 @@ def _claim(
         line,
         basis=Basis.ESTIMATED,
         title=_IN_TIME if goes_on else _TITLE,
-        support=Support(Ground.REPEATED, seen=case.kernels.seen_steps, agree=share),
+        support=Support(
+            Ground.MODEL if line is not None and _chooses(case, line) else Ground.REPEATED,
+            seen=case.kernels.seen_steps,
+            agree=share,
+        ),
         fix=_fix(case, line),
     )
 
@@ -116,6 +122,16 @@ _ADVICE_OF_CELLS = (
     "Give the whole sequence to the engine's own recurrent layer, in one call: it multiplies the inputs of all points "
     "in time at once, and goes through time in one operator."
 )
+
+
+def _chooses(case: Case, line: SourceLine) -> bool:
+    """Whether what a loop of the engine's calls for each row chooses there between branches.
+
+    Each row then computes one of them; operations over whole arrays would compute both for all rows, which may well
+    take longer.
+    """
+    is_map = any(word in case.code.source(*line) for word in _LOOPS)
+    return is_map and any(row["op"] in _CHOICES for row in case.run.rows("kernel_ops"))
 
 
 def _cell(case: Case, line: SourceLine | None) -> str | None:

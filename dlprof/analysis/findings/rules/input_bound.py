@@ -43,6 +43,8 @@ _MOSTLY_RESTS = 0.6
 """Share of the loop in which nothing works, from which on who makes its batches waits for something itself."""
 _CHILDREN = 0.5
 """Cores that other processes of the program use, from which on these may make the batches."""
+_MOSTLY_RECEIVES = 0.8
+"""Share of the time in which it asks for batches, from which on they were made before it asked."""
 _MANY_ELEMENTS, _SHORT_CALL_NS = 16, 200_000
 """A function that takes less for one of so many is mostly called: for all of them at once it takes little more."""
 _GENERATOR = "Generator"
@@ -113,6 +115,7 @@ def look(case: Case) -> Iterator[Claim]:
     if needless is not None:
         line = case.input.item_line or line
     targets = one_hot_targets.said(case) if one_hot_targets.are_made_at(case, line) else None
+    is_handed = _is_only_handed_over(load)
     reads = load is not None and load.stages.get(InputStage.READING, 0.0) >= _MOSTLY_READS
     beside = _is_beside(case, load)
     rests = beside and slowest is None and _rests(case)
@@ -125,11 +128,13 @@ def look(case: Case) -> Iterator[Claim]:
         f"{case.code.counting_note(line)}{_of_workers(load) if load else ''}{_of_elements(slowest) if slowest else ''}"
         f"{_of_stage(slowest) if slowest else ''}{_of_beginnings(case) if load is None else ''}"
         f"{f'{targets} ' if targets else ''}"
-        f"{needless.advice if needless else _READS if reads else _RESTS if rests else _BESIDE if beside else _ADVICE}",
+        f"{needless.advice if needless else _advice(reads=reads, is_handed=is_handed, beside=beside, rests=rests)}",
         line,
-        support=_support(case, takes, Ground.REPEATED if needless else Ground.PLACE),
+        support=_support(case, takes, Ground.REPEATED if needless else Ground.MODEL if is_handed else Ground.PLACE),
         fix=needless.fix
         if needless
+        else _NO_WORKERS
+        if is_handed
         else one_hot_targets.FIX
         if targets
         else _READS_LESS
@@ -204,6 +209,24 @@ def _rests(case: Case) -> bool:
     return stood is not None and stood.others < _CHILDREN and stood.share >= _MOSTLY_RESTS
 
 
+_HANDED = (
+    "They were mostly there when they were asked for: what takes the time is to receive them from the workers. Where "
+    "items are cheap to make, make them without workers (num_workers=0), or join them into larger batches."
+)
+_NO_WORKERS = "num_workers=0, where items are cheap to make"
+
+
+def _advice(*, reads: bool, is_handed: bool, beside: bool, rests: bool) -> str:
+    if is_handed:
+        return _HANDED
+    return _READS if reads else _RESTS if rests else _BESIDE if beside else _ADVICE
+
+
+def _is_only_handed_over(load: InputLoad | None) -> bool:
+    """Whether the training is seen to receive batches, not to wait for them, and no more slowly than is usual."""
+    return not received_batches.share(load) and received_batches.seen(load) >= _MOSTLY_RECEIVES
+
+
 def _is_beside(case: Case, load: InputLoad | None) -> bool:
     """Whether only other threads of the process were seen to make batches."""
     paths = [Tree.FIT_INPUT, Tree.FIT_STEPS]
@@ -213,9 +236,13 @@ def _is_beside(case: Case, load: InputLoad | None) -> bool:
 
 
 def _support(case: Case, takes: Mapping[TreePath, int], ground: Ground) -> Support:
-    """Waits are measured; samples tell whether anything made batches meanwhile, or next to nothing was waited for."""
+    """Waits are measured; samples tell whether anything made batches meanwhile, or next to nothing was waited for.
+
+    Of batches that were only handed over, that would be saved as far as the training could make them in less time.
+    """
     part = sum(takes.values()) / max(1, input_waits.loop_ns(case) + takes.get(Tree.SCRIPT, 0))
-    return Support(ground, seen=case.loop.count if case.loop else None, part=part, usual=input_waits.USUAL)
+    seen, agree = case.loop.count if case.loop else None, 0.5 if ground is Ground.MODEL else 1.0
+    return Support(ground, seen=seen, agree=agree, part=part, usual=input_waits.USUAL)
 
 
 def _between_own_steps(case: Case) -> dict[TreePath, int]:

@@ -34,6 +34,10 @@ _PHASES = (
     Tree.PREDICT,
 )
 _WAITED = Tree.FIT_STEPS / StepPart.INPUT
+_OF_ENGINES = tuple(Tree.FIT_STEPS / part for part in (StepPart.KERNELS, StepPart.DISPATCH, StepPart.TRANSFER))
+"""Parts of a step in which arrays are the engine's own: which ones its operators make anew is no matter of a script."""
+_HOST_PYTHON = Tree.FIT_STEPS / StepPart.HOST_PYTHON
+_MOSTLY = 0.5
 _LEAST_STALLED_NS = 50_000_000
 _NONE_ANEW = (
     "Make no large arrays anew all the time: none of all pairs that is summed up right after (products do that: "
@@ -94,19 +98,21 @@ def look(case: Case) -> Iterator[Claim]:
     targets = one_hot_targets.said(case) if not by_others and one_hot_targets.are_made_at(case, line) else None
     are_new = 2 * touched > lost
     kept = _kept(case) if are_new and not by_others else None
+    takes = _spread(case, inside, lost)
+    is_stated = targets is not None or 2 * (stalled or 0) >= lost
     yield Claim(
         Sentence(
             "The process waited for memory,",
             f": {pages.minor:,} new pages and {pages.major:,} pages from disk while training, {_told(stalled)}, "
             f"{pages.peak_bytes / 1e9:.2f} GB at its largest{', and none left on the machine' if by_others else ''}.",
         ),
-        _spread(case, inside, lost),
+        takes,
         _EVIDENCE,
         _OTHERS if by_others else _advice(targets, kept, are_new=are_new),
         line,
         Remedy("memory kept by malloc", {_TUNABLES: kept}) if kept else None,
         basis=Basis.ESTIMATED,
-        support=Support(Ground.STATED if targets or 2 * (stalled or 0) >= lost else Ground.MODEL),
+        support=Support(Ground.STATED) if is_stated else Support(Ground.MODEL, agree=_of_script(case, takes)),
         fix=one_hot_targets.FIX if targets else f"{_TUNABLES}={kept}" if kept else None,
     )
 
@@ -172,6 +178,21 @@ def _spread(case: Case, inside: Mapping[TreePath, int], lost: int) -> dict[TreeP
     for leaf, ns in case.spread(first).items():
         takes[leaf] = takes.get(leaf, 0) + ns
     return takes
+
+
+def _of_script(case: Case, takes: Mapping[TreePath, int]) -> float:
+    """How much speaks for pages that code of the script's makes: all, where most of the time is not in the engine.
+
+    Engines get arrays for what their operators return, and malloc gives large ones back to the kernel. That is so in
+    any script of large arrays: it takes its time, but whether the script could do without, its pages do not tell.
+    """
+    engines = sum(ns for leaf, ns in takes.items() if any(part.holds(leaf) for part in _OF_ENGINES))
+    python = sum(ns for leaf, ns in takes.items() if _HOST_PYTHON.holds(leaf))
+    # Calls of compiled functions leave no frame: what is copied for them stands in the line that calls.
+    calling_ns = case.code.share([Tree.FIT_STEPS], case.code.calls_compiled) * case.own(Tree.FIT_STEPS)
+    engines += int(python * min(1.0, calling_ns / max(1, case.own(_HOST_PYTHON))))
+    own = 1 - engines / max(1, sum(takes.values()))
+    return 1.0 if own >= _MOSTLY else own
 
 
 def _told(stalled: int | None) -> str:

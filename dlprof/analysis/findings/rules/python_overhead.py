@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 
 from dlprof.analysis import kernels, loops
@@ -53,6 +54,7 @@ _ORDER = (
 )
 """Parts of a step in the order in which Python that runs in it is taken out of them."""
 _INSIDE_CLAIMS = (own_elements.claims, row_by_row.claims, many_times.claims, own_loop_python.claims)
+_SLEEPS = re.compile(r"\bsleep\(")
 _WHOLE_ARRAYS = "Replace loops over rows or pixels by operations on whole arrays; keep the prepared data in a file."
 _WITH_KERAS = "Write it with operations of keras.ops or of the engine, over whole arrays."
 _WITH_ENGINE = "Write it with operations of the engine, over whole arrays."
@@ -219,8 +221,11 @@ def _is_python(case: Case, sample: Sample) -> bool:
 def _in_script(case: Case, work: int) -> Iterator[Claim]:
     """The script's own lines, outside Keras."""
     of_engines = of_no_engine()
+    is_quiet = not case.code.share(SCRIPT, lambda sample: _works(case, sample), main=False)
 
     def is_own(sample: Sample) -> bool:
+        if is_quiet and doing.waits_for_thread(sample.frames):
+            return False
         frame = case.code.user_frame(sample)
         if frame is not None and case.code.is_import(frame.file, frame.line):
             return False
@@ -246,6 +251,14 @@ def _in_script(case: Case, work: int) -> Iterator[Claim]:
         support=case.code.support(SCRIPT, is_own, agree=share, part=sum(takes.values()) / work, usual=_SHARE_OF_SCRIPT),
         fix=chore.fix if chore else chores.leaner(case, line),
     )
+
+
+def _works(case: Case, sample: Sample) -> bool:
+    """Whether another thread is in the script's own code, and does not wait: the main thread may wait for that."""
+    frame = case.code.user_frame(sample)
+    if frame is None or doing.waits_for_thread(sample.frames):
+        return False
+    return frame is not sample.frames[0] or not _SLEEPS.search(case.code.source(frame.file, frame.line))
 
 
 def _before_training(case: Case) -> float:

@@ -76,6 +76,9 @@ def look(case: Case) -> Iterator[Claim]:
     limit = f"with {used} thread{'s' * (used > 1)} on {cores} cores,"
     if is_bound:
         limit = f"on {used} of {cores} cores, because its process is bound to no more,"
+    line = case.code.line_with(*(_BINDING if is_bound else CALLS))
+    # Where the script sets so few, that is seen; an engine may have chosen what is best for its kernels.
+    agree = _MAYBE_MEANT if is_bound else 1.0 if line is not None else in_long
     yield Claim(
         Sentence(
             f"The engine computes {limit} {busy:.1f} of which were busy while training, "
@@ -84,9 +87,9 @@ def look(case: Case) -> Iterator[Claim]:
         case.takes(kernels, Tree.FIT_VALIDATION, Tree.EVALUATE, share=(1 - used / cores) * _GAIN * in_long),
         [_CORES, _LENGTHS, queries.training_told("training.threads")],
         _UNBIND if is_bound else _MORE.format(cores=cores),
-        case.code.line_with(*(_BINDING if is_bound else CALLS)),
+        line,
         # A trial is started as dlprof is: it would be bound as the run was, or not at all.
         None if is_bound else Remedy(f"{cores} threads", thread_variables(cores), {"threads": cores}),
         basis=Basis.ESTIMATED,
-        support=Support(Ground.MODEL, seen=case.kernels.seen_steps, agree=_MAYBE_MEANT if is_bound else 1.0),
+        support=Support(Ground.MODEL, seen=case.kernels.seen_steps, agree=agree),
     )

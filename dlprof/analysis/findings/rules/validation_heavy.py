@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections.abc import Iterator, Sequence
+from statistics import median
 
 from dlprof.analysis.findings import own_evaluations, queries
 from dlprof.analysis.findings.calls import Call
@@ -28,6 +29,8 @@ _COMPILING, _FEWEST = 0.8, 5
 """Share of the calls, and how many, that compile: a model that lasts does so in its first one."""
 _OF_PIPELINES = "trace Dataset_"
 """What TensorFlow calls a function that it makes for a pipeline: each call of predict has a pipeline of its own."""
+_OTHERS = 2
+"""Calls behind the first one that tell what one usually takes."""
 _SHARE_OF_FIT = 0.15
 """Validation usually takes less of `fit` than this."""
 
@@ -39,6 +42,8 @@ def look(case: Case) -> Iterator[Claim]:
     by_phase = case.phases.of(call.interval for call in calls)
     if Tree.FIT_VALIDATION in by_phase:  # what has a cause of its own in it is told by that
         by_phase[Tree.FIT_VALIDATION] = int(by_phase[Tree.FIT_VALIDATION] * (1 - own_evaluations.told_share(case)))
+    again = 1 - _once_ns(calls) / max(1, sum(call.dur_ns for call in calls))
+    by_phase = {phase: int(ns * again) for phase, ns in by_phase.items()}
     total, fit = sum(by_phase.values()), case.own(Tree.FIT)
     if not total or total < _SHARE_OF_FIT * fit:
         return
@@ -60,6 +65,19 @@ def look(case: Case) -> Iterator[Claim]:
         fix=_fix_of_predict(anew) if predicts else None,
         support=Support(Ground.PLACE, seen=len(calls), part=total / max(1, fit), usual=_SHARE_OF_FIT / 2),
     )
+
+
+def _once_ns(calls: Sequence[Call]) -> int:
+    """What the first calls of each kind take more than those after them (ns).
+
+    They compile what the others run: that is done once, however seldom or often they are made.
+    """
+    once = 0
+    for kind in {call.kind for call in calls}:
+        first, *others = sorted((call for call in calls if call.kind == kind), key=lambda call: call.begin_ns)
+        if len(others) >= _OTHERS:
+            once += max(0, first.dur_ns - int(median(call.dur_ns for call in others)))
+    return once
 
 
 def _mostly_predict(calls: Sequence[Call]) -> bool:

@@ -221,3 +221,13 @@ def test_layers_that_are_traced_or_saved_are_no_eager_execution(tmp_path: Path) 
 
     assert eager_ns(tmp_path / "a", stepping(traced, *DEEP)) == []
     assert eager_ns(tmp_path / "b", stepping(saved, *DEEP)) == []
+
+
+def test_the_loss_of_gluon_alone_is_no_model_that_is_not_hybridized(tmp_path: Path) -> None:
+    """False before: the network was hybridized, its loss was not, and its few operations were 8 % of a short run."""
+    loss: Call = ("SoftmaxCrossEntropyLoss.hybrid_forward", "mxnet/gluon/loss.py", 401)
+    block: Call = ("HybridBlock.forward", "mxnet/gluon/block.py", 1502)
+    invoked: Call = ("_imperative_invoke", "mxnet/_ctypes/ndarray.py", 64)
+    gluon = runs.manifest(keras=None, engine={"name": "mxnet", "version": "1.9.1"})
+
+    assert "eager-execution" not in slugs(diagnosed(tmp_path / "r", gluon, **looping(block, loss, invoked)))

@@ -75,3 +75,11 @@ def test_loaders_of_keras_are_not_told_of_a_collate_fn(tmp_path: Path) -> None:
     found = fed(tmp_path, receives=1.0, busy=0.2, kind="PyDataset")
 
     assert "as a few whole arrays" in pick(found, "input-bound").next_step
+
+
+def test_batches_that_were_there_when_they_were_asked_for_are_a_question(tmp_path: Path) -> None:
+    """Claimed before, with the advice to prepare them beside the training, which their workers do."""
+    finding = pick(fed(tmp_path, receives=1.0, busy=0.2, waited_ns=200 * MS), "input-bound")
+
+    assert finding.confidence < 0.5
+    assert finding.fix == "num_workers=0, where items are cheap to make"

@@ -103,3 +103,18 @@ def test_a_loop_over_rows_is_named_where_it_is(tmp_path: Path) -> None:
     finding = in_a_loop(tmp_path / "r", "rows.append(self.cell(x[:, t]))")
 
     assert (finding.heading, finding.line) == ("A layer went through its rows one by one", 2)
+
+
+@pytest.mark.parametrize(("op", "is_claimed"), [("cond", False), ("mul", True)])
+def test_rows_that_choose_between_branches_may_have_to_go_one_by_one(op: str, is_claimed: bool, tmp_path: Path) -> None:
+    """False before: over whole arrays, both branches of each would be computed, which took longer."""
+    small = {"op": "mul", "category": "elementwise", "layer": "augment", "direction": "forward", "ms": 0.02}
+    kernels = runs.window([{**KERNELS[0], "ms": 8}, {**small, "op": op}, *[small] * 100])
+    source = "x = jax.lax.map(lambda one: augment(*one), (keys, x))"
+    row = {"file": "train.py", "function": "f", "first_line": 1, "line": 56, "hits": 9, "time_ns": 0, "source": source}
+    run = runs.trained(tmp_path / "r", on("jax"), **quiet(**kernels, lines=[row]))
+    keep_source(run, 55 * "\n" + source + "\n")
+    finding = pick(diagnose.diagnose(run), "python-overhead")
+
+    assert finding.line == 56
+    assert (finding.confidence >= 0.5) is is_claimed

@@ -6,6 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from dlprof.analysis.findings.case import Case
+from dlprof.analysis.findings.finding import Support
+from dlprof.analysis.findings.rules import memory_pressure
+from dlprof.schema.vocabulary import Ground
 from tests.unit import runs
 from tests.unit.analysis.findings.cases import (
     BEGIN,
@@ -103,3 +107,20 @@ def test_where_memory_ran_short_less_is_to_be_used_and_not_more_kept(tmp_path: P
     finding = pick(planted().diagnosis(tmp_path), "memory-pressure")
 
     assert (finding.remedy, finding.next_step.startswith("Use less memory")) == (None, True)
+
+
+def test_pages_of_the_engine_s_own_operators_are_a_question(tmp_path: Path) -> None:
+    """False before: it was claimed; engines make what their operators return anew in any script of large arrays."""
+    finding = pick(diagnosed(tmp_path / "r", runs.manifest(process=_TOUCHING), **quiet(**_PAGES)), "memory-pressure")
+
+    assert finding.confidence == 0.28
+
+
+def test_pages_of_batches_that_the_script_makes_are_claimed(tmp_path: Path) -> None:
+    """A generator makes them for 2 s of the 4 in which no step runs."""
+    calls = [*FIT, ("__next__", "keras/src/iterator.py", 3), ("batches", "train.py", 21)]
+    counted = cpu((2.5, BEGIN), (5.5, {**BUSY, "faults_minor": 1_200_000, "rss_bytes": 2 * S}))
+    tables = waiting_for_input(**sampled((6, 8, calls)), **counted)
+    (claim,) = memory_pressure.look(Case(runs.trained(tmp_path / "r", runs.manifest(process=_TOUCHING), **tables)))
+
+    assert claim.support == Support(Ground.MODEL)

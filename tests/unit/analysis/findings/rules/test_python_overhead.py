@@ -11,6 +11,7 @@ from tests.unit import runs
 from tests.unit.analysis.findings.cases import (
     FIT,
     KERNELS,
+    Call,
     Planted,
     Tables,
     diagnosed,
@@ -132,3 +133,22 @@ def test_a_line_of_a_model_that_starts_operators_itself_is_no_python(tmp_path: P
     tables = quiet(spans=[span], **runs.window([{**KERNELS[0], "ms": 14}]), **stood)
 
     assert "python-overhead" not in slugs(diagnosed(tmp_path / "r", runs.manifest(keras=None), **tables))
+
+
+@pytest.mark.parametrize(("works", "is_said"), [(False, False), (True, True)])
+def test_a_script_that_waits_for_a_thread_runs_python_only_there(works: bool, is_said: bool, tmp_path: Path) -> None:
+    """False before: a server of the script's own was shut down, which waits for its thread to look."""
+    waits: list[Call] = [("<module>", "train.py", 62), ("Event.wait", "<python>/threading.py", 629)]
+    stood = sampled((1, 4, waits))
+    if works:
+        beside = sampled((1, 4, [("_bootstrap", "<python>/threading.py", 9), ("count", "train.py", 40)]), thread="T")
+        stood["stacks"] += [{**row, "stack_id": 9, "thread_id": 2} for row in beside["stacks"]]
+        stood["frames"] += [{**row, "stack_id": 9} for row in beside["frames"]]
+    tables = quiet(
+        phases=parts(import_=1, script=3, fit_steps=4, teardown=2),
+        steps=runs.steps(200, start_s=4),
+        phase_intervals=runs.intervals(("import", 0, 1), ("script", 1, 4), ("fit.steps", 4, 8), ("teardown", 8, 10)),
+        **stood,
+    )
+
+    assert ("python-overhead" in slugs(diagnosed(tmp_path / "r", **tables))) is is_said
