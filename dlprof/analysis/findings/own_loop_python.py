@@ -45,7 +45,7 @@ def claims(case: Case) -> Iterator[Claim]:
         return
     steps_ns = case.own(Tree.FIT_STEPS)
     in_libraries = case.code.share([Tree.FIT_STEPS], lambda sample: _is_library(case, sample)) * steps_ns
-    others = _lines_of_the_engine(case)
+    others = _lines_of_the_engine(case) | _lines_of_no_loop(case)
     if own_loop_waits.is_claimed(case):
         others.add(own_loop_waits.line_of(case))
 
@@ -79,6 +79,12 @@ def claims(case: Case) -> Iterator[Claim]:
         ),
         fix=chore.fix if chore else chores.leaner(case, line),
     )
+
+
+def _lines_of_no_loop(case: Case) -> set[SourceLine]:
+    """Lines that ran once: where a loop is taken to begin before it does, its first step has what comes before it."""
+    seen = (case.code.user_line(one) for one in case.code.samples if one.main and Tree.FIT_STEPS.holds(one.phase))
+    return {line for line in set(seen) if line is not None and case.code.runs_once(line)}
 
 
 def _converting(case: Case) -> float:

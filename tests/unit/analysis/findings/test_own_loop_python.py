@@ -48,6 +48,13 @@ def test_lines_of_the_loop_that_run_no_operator_are_python(tmp_path: Path) -> No
     assert finding.heading == "Python of the script's own loop took long"
 
 
+def test_what_runs_once_before_the_loop_is_none_of_its_steps(tmp_path: Path) -> None:
+    """False before: a memory that was filled in front of the loop, in what was taken for its first step."""
+    row = {"file": "train.py", "function": "f", "first_line": 1, "line": 40, "hits": 1, "time_ns": 3 * S}
+
+    assert "python-overhead" not in slugs(diagnosed(tmp_path / "r", OWN, **{**looping(), "lines": [row]}))
+
+
 def test_a_line_that_starts_operators_is_no_python(tmp_path: Path) -> None:
     """C++ leaves the user's line on top of its stack: while operators run it is theirs."""
     assert "python-overhead" not in slugs(diagnosed(tmp_path / "r", OWN, **looping(kernels_ms=19.5)))
