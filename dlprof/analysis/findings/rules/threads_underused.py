@@ -77,8 +77,9 @@ def look(case: Case) -> Iterator[Claim]:
     if is_bound:
         limit = f"on {used} of {cores} cores, because its process is bound to no more,"
     line = case.code.line_with(*(_BINDING if is_bound else CALLS))
-    # Where the script sets so few, that is seen; an engine may have chosen what is best for its kernels.
-    agree = _MAYBE_MEANT if is_bound else 1.0 if line is not None else in_long
+    # Where somebody set so few, that is seen; an engine may have chosen what is best for its kernels.
+    is_set = line is not None or not thread_variables(cores).keys().isdisjoint(case.run.manifest.environment)
+    agree = _MAYBE_MEANT if is_bound else 1.0 if is_set else in_long
     yield Claim(
         Sentence(
             f"The engine computes {limit} {busy:.1f} of which were busy while training, "
