@@ -93,12 +93,19 @@ def threads(run: Run, span: tuple[int, int]) -> Threads | None:
 
 
 def mean_of_machine(run: Run, span: tuple[int, int], column: str) -> float | None:
-    """Mean of a column of `machine` over a stretch of time, of the whole run where none was sampled in it."""
-    table = run.table("machine", ("time_ns", column))
-    time = table["time_ns"]
-    inside = table.filter(pc.and_(pc.greater(time, span[0]), pc.less_equal(time, span[1] + _LATE_NS)))
-    value = pc.mean((inside if inside.num_rows else table)[column]).as_py()
-    return None if value is None else float(value)
+    """Mean of a column of `machine` over a stretch of time, of the whole run where none was sampled in it.
+
+    A row counts by how much of the stretch it speaks of; the last one of a run may be short.
+    """
+    table = run.table("machine", ("time_ns", "interval_ns", column))
+    table = table.filter(pc.is_valid(table[column]))
+    if not table.num_rows:
+        return None
+    time, length = integers(table["time_ns"]), integers(table["interval_ns"])
+    values = table[column].to_numpy().astype(float)
+    inside = np.minimum(time, span[1] + _LATE_NS) - np.maximum(time - length, span[0])
+    weights = inside.clip(0) if (inside > 0).any() else length
+    return float(np.average(values, weights=weights)) if weights.any() else float(values.mean())
 
 
 def counter_growth(run: Run, column: str) -> int | None:

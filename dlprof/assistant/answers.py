@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dlprof import rundir
+from dlprof import run_names, rundir
 from dlprof.analysis import compare as comparing
 from dlprof.analysis import kernels as kernel_sums
 from dlprof.analysis import line_pairs, processes, program
@@ -54,7 +54,7 @@ def runs(folder: str | None, most: int) -> dict[str, Any]:
 
 def _hint(searched: Path) -> str:
     """What to do where a folder holds no runs: where others lie, or how one is made."""
-    other = rundir.elsewhere(searched)
+    other = run_names.elsewhere(searched)
     if other is None:
         return (
             f"No folder below {searched.resolve()} holds runs. If they lie elsewhere, call runs with folder= and an "

@@ -41,7 +41,7 @@ def run(args: Arguments) -> int:
     """Gather them, and print the name of the run; 1 if something was not taken."""
     from datetime import datetime
 
-    from dlprof import rundir
+    from dlprof import run_names, rundir
     from dlprof.pipeline import collecting
     from dlprof.report.say import say
 
@@ -50,6 +50,6 @@ def run(args: Arguments) -> int:
     count = len(done.taken) + len(done.kept)
     of = f" of {done.world}" if done.world else ""
     missing = f"; no run of rank {', '.join(map(str, done.missing[:6]))}" if done.missing else ""
-    say(f"{count}{of} ranks{missing}; look at them: dlprof report {rundir.name_to_type(done.folder)}")
+    say(f"{count}{of} ranks{missing}; look at them: dlprof report {run_names.name_to_type(done.folder)}")
     print(output if args.output else done.folder.path.name)
     return 1 if done.refused else 0

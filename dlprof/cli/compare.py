@@ -84,16 +84,16 @@ def run(args: Arguments) -> int:
 
 def _sides(runs: Sequence[str]) -> Sequence[str]:
     """What is compared: with the last run where no second one is named; then it is said with which."""
-    from dlprof import rundir
+    from dlprof import run_names
     from dlprof.report.say import say
 
     if len(runs) > 1:
         return runs
     given = runs[0] if runs else "last~1"
-    last = rundir.resolve("last")
+    last = run_names.resolve("last")
     if (Path(given).exists() and Path(given).samefile(last.path)) or given in {"last", last.path.name}:
         given = "last~1"
-    other = rundir.resolve(given).path.name if given == "last~1" else given
+    other = run_names.resolve(given).path.name if given == "last~1" else given
     say(f"comparing {other} (A) with the last run, {last.path.name} (B)")
     return [given, "last"]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dlprof import rundir
+from dlprof import run_names
 from dlprof.errors import NoInputError, UsageError, nearest
 from dlprof.report.section_names import SECTIONS
 
@@ -107,7 +107,7 @@ def asked(words: Sequence[str]) -> tuple[str, Sequence[str]]:
     """
     first = words[0] if words else "last"
     sections = words[1:]
-    if not rundir.is_run(first) and (first in SECTIONS or _is_misspelt(first)):
+    if not run_names.is_run(first) and (first in SECTIONS or _is_misspelt(first)):
         first, sections = "last", words
     unknown = next((section for section in sections if section not in SECTIONS), None)
     if unknown is not None:
@@ -120,7 +120,7 @@ def asked(words: Sequence[str]) -> tuple[str, Sequence[str]]:
 def _is_misspelt(word: str) -> bool:
     """Whether a word that is no run is nearer to a section."""
     try:
-        rundir.resolve(word)
+        run_names.resolve(word)
     except NoInputError as error:
         return "did you mean" not in error.message and bool(nearest(word, SECTIONS))
     return False

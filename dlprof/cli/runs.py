@@ -31,7 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: Arguments) -> int:
     """Print the list, oldest first."""
-    from dlprof import rundir
+    from dlprof import run_names, rundir
     from dlprof.errors import NoInputError
     from dlprof.report import run_list
     from dlprof.report.json_text import print_json
@@ -46,7 +46,7 @@ def run(args: Arguments) -> int:
     if args.json:
         print_json(listed)
     elif not listed.runs:
-        other = rundir.elsewhere(folder if args.folder else Path())
+        other = run_names.elsewhere(folder if args.folder else Path())
         print(f"no runs in {folder}; {f'{other.said}: {other.hint}' if other else 'make one: dlprof trace SCRIPT'}")
     else:
         print("\n".join(run_list.as_line(row) for row in listed.runs))

@@ -134,7 +134,7 @@ def _ends(text: str) -> str:
 
 def _run_and_query(args: Arguments) -> tuple[str, str | None]:
     """A single word with blanks is a query of the last run, unless a run has that name; a query may stand first."""
-    from dlprof.rundir import is_run
+    from dlprof.run_names import is_run
 
     if args.query is None and len(args.run.split()) > 1 and not is_run(args.run):
         return "last", args.run

@@ -233,7 +233,7 @@ def _tell_ranks(run: Run) -> bool:
     Of ranks that are a dlprof each the last that is stored prints it; the others print nothing, but for rank 0, which
     says where it will be.
     """
-    from dlprof import rundir
+    from dlprof import run_names, rundir
     from dlprof.launch import ranks
     from dlprof.pipeline import rank_folders
 
@@ -244,7 +244,7 @@ def _tell_ranks(run: Run) -> bool:
     if rank_folders.is_last(run.folder, rank):
         return _print_ranks(shared)
     if rank.rank == 0:
-        say(f"all ranks, once they are stored: dlprof report {rundir.name_to_type(rundir.RunDir(shared))}")
+        say(f"all ranks, once they are stored: dlprof report {run_names.name_to_type(rundir.RunDir(shared))}")
     return True
 
 

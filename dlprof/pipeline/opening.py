@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dlprof import rundir
+from dlprof import run_names, rundir
 from dlprof.errors import NoInputError, UsageError
 from dlprof.pipeline import ranked, sound_tables
 from dlprof.store.run import Run
@@ -27,7 +27,7 @@ def open_run(text: str, *, rebuild: bool = False) -> Run:
         BadDataError: It is damaged or of a newer dlprof.
         UsageError: Its tables are to be made anew and cannot be; or it is a folder of ranks, each of which is a run.
     """
-    folder = rundir.resolve(text)
+    folder = run_names.resolve(text)
     ranked.refuse(folder.read_manifest(), text)
     return sound_tables.stored(folder, rebuild=rebuild)
 

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from dlprof import rundir
+from dlprof import run_names
 from dlprof.errors import DlprofError, NoInputError, UsageError
 from dlprof.pipeline import sound_tables
 from dlprof.rundir import CHILDREN, RANKS, RunDir
@@ -19,13 +19,13 @@ def find(text: str) -> RankedRun | None:
     """The run of ranks that the user names; None: it is a run of another kind, or none.
 
     Args:
-        text: As `dlprof.rundir.resolve` takes it.
+        text: As `dlprof.run_names.resolve` takes it.
 
     Raises:
         NoInputError: There is no such run.
         BadDataError: It is damaged or of a newer dlprof.
     """
-    folder = rundir.resolve(text)
+    folder = run_names.resolve(text)
     manifest = folder.read_manifest()
     if manifest.ranked is not None:
         found = _Found(folder.path.glob(RANKS))

@@ -18,7 +18,8 @@ from dlprof.launch.process import Outcome
 from dlprof.launch.recorded import Recorded
 from dlprof.launch.stops import Stop
 from dlprof.pipeline.ingest import ingest
-from dlprof.rundir import RunDir, name_to_type
+from dlprof.run_names import name_to_type
+from dlprof.rundir import RunDir
 from dlprof.schema import manifest as manifests
 from dlprof.schema.manifest import Manifest
 from dlprof.schema.vocabulary import RunState, Severity

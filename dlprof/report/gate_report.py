@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from msgspec import Struct
 
-from dlprof import rundir
+from dlprof import run_names
 from dlprof.analysis.compare import Comparison, Side
 from dlprof.analysis.gate import Component
 from dlprof.errors import DlprofError
@@ -173,7 +173,7 @@ def failed_as_json(failed: Refusal) -> GateReport:
 
 def paths(side: Side) -> tuple[str, ...]:
     """The runs of a side, as a user would type them: names of repeats are the same on both sides."""
-    return tuple(rundir.short_path(run.folder) for run in side.runs)
+    return tuple(run_names.short_path(run.folder) for run in side.runs)
 
 
 def as_lines(found: Outcome) -> Iterator[str]:

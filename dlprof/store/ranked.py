@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from dlprof.rundir import RunDir, name_to_type
+from dlprof.run_names import name_to_type
+from dlprof.rundir import RunDir
 from dlprof.schema.manifest import Manifest
 from dlprof.store.run import Run
 

@@ -15,7 +15,8 @@ from msgspec import structs
 
 from dlprof import safe_files
 from dlprof.errors import BadDataError
-from dlprof.rundir import RunDir, name_to_type
+from dlprof.run_names import name_to_type
+from dlprof.rundir import RunDir
 from dlprof.schema.manifest import HealthEntry, Manifest
 from dlprof.schema.tables import SCHEMA_VERSION, TABLES
 from dlprof.store import conform, quiet_arrow, values

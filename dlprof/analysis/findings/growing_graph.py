@@ -19,6 +19,8 @@ from dlprof.schema.vocabulary import Basis, Ground, LineSource, Phase, StepPart
 _TITLE = Title("The graph grew while the training ran", "a graph that grows as it runs")
 _SHARE = 0.15
 """Share of the samples in which a session takes over what is new; at its start it always does so once."""
+_SHARE_OF_LINE = 0.05
+"""The same where a line is seen to add operations besides: it does so in each turn of a loop."""
 _OF_SESSIONS = Title("A session was made for each call", "sessions that are made for each call")
 _MAKES = re.compile(r"\b(Interactive)?Session\(")
 _ADDS = frozenset({"_create_op_internal", "_create_op_helper", "create_op", "_apply_op_helper"})
@@ -73,10 +75,10 @@ def claims(case: Case) -> Iterator[Claim]:
     if made is not None:
         yield from _of_sessions(case, made)
         return
-    share = case.code.share(_LOOPS, extends)
-    if share < _SHARE:
+    share, anew = case.code.share(_LOOPS, extends), _lines_that_run_new(case, extends)
+    again = any(not case.code.ran_once(line) for line in anew.lines)
+    if share < (_SHARE_OF_LINE if again else _SHARE):
         return
-    anew = _lines_that_run_new(case, extends)
     share = max(
         case.code.share(_LOOPS, lambda sample: extends(sample) or case.code.user_line(sample) in anew.nothing_else),
         case.code.share(_LOOPS, lambda sample: extends(sample) or case.code.user_line(sample) in anew.lines)

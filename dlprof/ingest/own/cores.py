@@ -119,6 +119,8 @@ class _Reader:
         """The last slow sample."""
         self._known: list[Any] | None = None
         """The last sample of cores that was taken together with a slow one."""
+        self._alive: list[Any] | None = None
+        """The last sample of cores in which the traced process was there."""
         self.lives = ProcessLives(process, self._traced, 1_000_000_000 // self._ticks, self._page)
         self._unseen_ticks = 0
 
@@ -159,6 +161,8 @@ class _Reader:
         if before is not None:
             yield from (("cores", row) for row in self._cores(before, after))
             yield from (("process_samples", row) for row in self._process_samples(before, after, slow))
+        if self._has_traced(after):
+            self._alive = after
         if slow is not None:
             if self._known is not None:
                 yield "machine", self._machine(self._known, after, slow)
@@ -198,7 +202,13 @@ class _Reader:
             }
 
     def _machine(self, before: list[Any], after: list[Any], slow: list[Any]) -> dict[str, Any]:
-        """The machine as a whole between two slow samples (about a second), where ticks are not too coarse."""
+        """The machine as a whole between two slow samples, where ticks are not too coarse.
+
+        Where the traced process has ended meanwhile its ticks are gone: up to the last sample in which it was there.
+        """
+        is_split = self._has_traced(after) or not self._has_traced(before)
+        if not is_split and self._alive is not None and self._alive[1] > before[1]:
+            after, is_split = self._alive, True
         interval = after[1] - before[1]
         # The kernel may count ticks of the time before, above all in a short first interval: no core is busy for longer
         # than all its ticks.
@@ -213,7 +223,7 @@ class _Reader:
             "interval_ns": interval,
             "cpu_pct": busy,
             # Clock ticks of three sources are compared: a little below zero is their grain.
-            "others_cpu_pct": max(0.0, busy - own - tree),
+            "others_cpu_pct": max(0.0, busy - own - tree) if is_split else None,
             "dlprof_cpu_pct": own,
             "memory_available_bytes": slow[2],
             "swap_used_bytes": slow[3],
@@ -221,6 +231,9 @@ class _Reader:
             **dict(zip(_STALLS, stalls, strict=True)),
             **dict(zip(_LIMITS, [*limits, None], strict=False)),  # an older one has no descriptors
         }
+
+    def _has_traced(self, sample: list[Any]) -> bool:
+        return any(process[0] == self._traced for process in sample[4])
 
     def _process_samples(self, before: list[Any], after: list[Any], slow: list[Any] | None) -> Iterator[dict[str, Any]]:
         """Each process of the traced tree between two samples."""

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from dlprof import rundir, safe_files
+from dlprof import run_names, safe_files
 from dlprof.errors import DlprofError, UsageError
 from dlprof.rundir import replace_text, writing_into
 
@@ -34,7 +34,7 @@ def write(page: str, path: Path) -> Path:
 def write_beside(page: str, names: Sequence[str], title: str) -> Path:
     """Write a page into the folder of its only run, or else into a folder for temporary files."""
     if len(names) == 1:
-        run = rundir.resolve(names[0])
+        run = run_names.resolve(names[0])
         if run.is_ours:
             return write(page, run.path / title)
     return write(page, Path(tempfile.mkdtemp(prefix="dlprof-")) / title)

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
-from dlprof import rundir
+from dlprof import run_names
 from dlprof.report import run_index
 from dlprof.report.html import files, index_page
 from dlprof.report.run_index import RunIndex
@@ -23,7 +23,7 @@ _RUN_PAGE = "report.html"
 def is_folder(text: str) -> bool:
     """Whether this is a folder that holds runs, and no run itself."""
     folder = Path(text)
-    return folder.is_dir() and not rundir.is_run(text) and bool(run_index.find(folder))
+    return folder.is_dir() and not run_names.is_run(text) and bool(run_index.find(folder))
 
 
 def write(folder: Path, file: Path | None) -> Path:

@@ -23,6 +23,8 @@ from dlprof_probes.sidecar.processes import Processes
 FORMAT = "dlprof.cores/1"
 SLOW_NS = 1_000_000_000
 """How often memory, frequencies, temperature, switches and I/O are read."""
+_EARLY_NS, _EARLY_SLOW_NS = 10 * SLOW_NS, SLOW_NS // 2
+"""In the first seconds twice as often: of a short run nothing is known between the last of them and its end."""
 _IDLE_NS = 10 * SLOW_NS
 """How often those of a process that does nothing: a cluster's own processes have hundreds of threads, each a file."""
 _LOOK_TAKES_NS = 2_000_000
@@ -41,9 +43,9 @@ class Cores:
     - `["m", time_ns, available_bytes, swap_used_bytes, temperature_c, [mhz per core] or null, [[pid, voluntary,
       involuntary, read_bytes, write_bytes, run_ns, wait_ns, main_run_ns, main_wait_ns, calls, anonymous, file, shared,
       swap, peak, address_space, proportional, unique, descriptors] per process], [cpu, memory, io, throttled],
-      [address_space, data, group, group_used, killed, descriptors]]`: once a second. `wait_ns` is time in which threads
-      could run and had no core; then cumulative stalls of the machine, and throttling of the process's control group
-      (ns, or null); the last are limits, see `memory.Limits`. Kinds of memory are bytes.
+      [address_space, data, group, group_used, killed, descriptors]]`: once a second, at first twice. `wait_ns` is time
+      in which threads could run and had no core; then cumulative stalls of the machine, and throttling of the process's
+      control group (ns, or null); the last are limits, see `memory.Limits`. Kinds of memory are bytes.
     - `["h", ...]`: what open descriptors and threads are, where they become more (`handles.Handles`).
     - `["p", ...]`, `["n", ...]`: processes that came and ended (`Processes`).
     """
@@ -62,6 +64,7 @@ class Cores:
         self._pid = pid
         self._next_slow = 0
         self._has_begun = False
+        self._first_ns = 0
         self._groups = control_groups.cpu(pid)
         self._limits = Limits(pid)
         self._is_near = False
@@ -100,7 +103,9 @@ class Cores:
         self._processes.look(now, fully=slow)
         processes = self._processes.rows()
         if slow:
-            self._next_slow = now + (SLOW_NS if self._has_begun else 0)
+            self._first_ns = self._first_ns or now
+            often = _EARLY_SLOW_NS if now - self._first_ns < _EARLY_NS else SLOW_NS
+            self._next_slow = now + (often if self._has_begun else 0)
             machine, told = self._machine(), self._details.read(now, processes)
             with self._spent:
                 limits = self._limits.row()

@@ -45,6 +45,17 @@ def test_threads_are_those_of_samples_around_a_stretch_of_time(tmp_path: Path) -
     assert scheduling.threads(run, (2 * S, 3 * S)) is None
 
 
+def test_a_row_of_the_machine_counts_by_how_much_of_the_stretch_it_speaks_of(tmp_path: Path) -> None:
+    """False before: the last tenth of a second counted as much as the four before it. A row that says nothing does not."""
+    rows = [(2, 2, 10.0), (6, 4, 20.0), (6.1, 0.1, 100.0), (7, 0.9, None)]
+    machine = [{"time_ns": int(at * S), "interval_ns": int(last * S), "others_cpu_pct": pct} for at, last, pct in rows]
+    run = runs.trained(tmp_path / "r", machine=machine)
+
+    mean = scheduling.mean_of_machine(run, (1 * S, 8 * S), "others_cpu_pct")
+    assert mean == pytest.approx((1 * 10 + 4 * 20 + 0.1 * 100) / 5.1, rel=1e-3)
+    assert scheduling.mean_of_machine(run, (20 * S, 21 * S), "others_cpu_pct") == pytest.approx(18.03, rel=1e-3)
+
+
 def test_what_the_main_thread_did_not_do_on_the_cores_it_stood_still(tmp_path: Path) -> None:
     """Of 2 s of import it ran for half a second, and waited for half of one; it had run for nothing when it began."""
     run = sampled(tmp_path, (1, 0.25, 0.25), (2, 0.5, 0.5), (8, 6.5, 0.5))

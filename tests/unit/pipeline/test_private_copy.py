@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dlprof import rundir
+from dlprof import run_names
 from dlprof.errors import BadDataError
 from dlprof.pipeline import opening, private_copy
 from dlprof.rundir import RunDir
@@ -31,7 +31,7 @@ def test_a_folder_that_everybody_may_change_is_left_as_it_is(tmp_path: Path) -> 
     assert opened.name == "run"
     assert opened.has("phase_intervals")
     assert opened.folder.place == tmp_path / "run"
-    assert rundir.name_to_type(opened.folder) == rundir.name_to_type(folder)
+    assert run_names.name_to_type(opened.folder) == run_names.name_to_type(folder)
     assert (folder.manifest_path.read_bytes(), sorted(folder.path.rglob("*"))) == before
 
 

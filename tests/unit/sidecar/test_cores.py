@@ -192,6 +192,22 @@ def test_the_first_sample_waits_for_no_sensor(tmp_path: Path, monkeypatch: pytes
     assert [row[4:6] for row in rows(tmp_path)[1:-1] if row[0] == "m"] == [[None, None], [61.5, [2500.0]]]
 
 
+def test_what_is_read_once_a_second_is_read_twice_in_the_first_ten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A short run is over before a second look."""
+    at = iter(range(1, 40))
+    clock = SimpleNamespace(perf_counter_ns=lambda: next(at) * 500_000_000, thread_time_ns=lambda: 0)
+    sampler = cores.Cores(tmp_path, os.getpid(), conductor=0)
+    monkeypatch.setattr(cores, "time", clock)
+    for _ in range(26):
+        sampler.sample()
+    sampler.writer.finish({})
+
+    seconds = [row[1] / 1e9 for row in rows(tmp_path)[1:-1] if row[0] == "m"]
+    assert seconds == [*(0.5 * n for n in range(1, 22)), 11.5, 12.5]
+
+
 def test_the_last_sample_has_what_the_control_group_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The kernel has killed the process since the last second was over: that is counted after its end only."""
     killed = iter([0, 0, 1])

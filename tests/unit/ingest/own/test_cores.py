@@ -89,6 +89,38 @@ def test_cores_are_busy_for_no_longer_than_their_ticks(tmp_path: Path) -> None:
     assert (row["cpu_pct"], row["dlprof_cpu_pct"], row["others_cpu_pct"]) == (200.0, 40.0, 160.0)
 
 
+def gone(time_ns: int, busy: int, idle: int, own: int) -> list[Any]:
+    """A fast row that the traced process is no longer in."""
+    return [*sample(time_ns, busy, idle, own, 0)[:4], []]
+
+
+def ended(folder: Path, *between: list[Any]) -> Path:
+    """A process that has ended before the last sample of a second in which 90 ticks were busy."""
+    return write(
+        folder / "cores.jsonl",
+        HEADER,
+        ["m", 1_000, 5_000, 0, None, None, [[42, 7, 2, 11, 12]]],
+        sample(1_000, 0, 0, 0, 0),
+        *between,
+        ["m", 1_000_001_000, 4_000, 0, None, None, []],
+        gone(1_000_001_000, 90, 10, 0),
+    )
+
+
+def test_ticks_that_ended_with_the_process_are_not_those_of_others(tmp_path: Path) -> None:
+    """False before: all 90 were told of other programs. Up to the last look at it, 0.8 s: 76 of 80 are the script's."""
+    rows = cores.read(ended(tmp_path, sample(800_001_000, 80, 0, 0, 76)), PROCESS)[0]["machine"].to_pylist()
+
+    assert [(row["interval_ns"], row["cpu_pct"], row["others_cpu_pct"]) for row in rows] == [(800_000_000, 100.0, 5.0)]
+
+
+def test_of_others_nothing_is_known_where_nobody_looked_before_the_end(tmp_path: Path) -> None:
+    """The 90 ticks may be the script's, or another program's."""
+    (row,) = cores.read(ended(tmp_path), PROCESS)[0]["machine"].to_pylist()
+
+    assert (row["cpu_pct"], row["others_cpu_pct"]) == (90.0, None)
+
+
 def test_a_process_has_its_cpu_memory_and_counters(tmp_path: Path) -> None:
     """30 ticks in half a second are 60 percent of a core; counters come once a second, else null."""
     rows = cores.read(core_file(tmp_path), PROCESS)[0]["process_samples"].to_pylist()
