@@ -119,6 +119,14 @@ class InputLoad:
             raise Abstain("the workers of the loader were hardly sampled: how busy they were is not known")
         return [busy for busy, _ in seen if busy is not None]
 
+    @property
+    def is_seen(self) -> bool:
+        """Whether it is known how busy the workers were; of those that are asked in the thread itself, that is all."""
+        try:
+            return not self.loader.workers or bool(self.busy_shares())
+        except Abstain:
+            return False
+
     @cached_property
     def busy_ns(self) -> int:
         """Time of work on batches, of all workers together; without workers that of the thread that asks (ns).

@@ -17,6 +17,7 @@ from dlprof.analysis.findings import (
     queries,
     slice_gradients,
     slow_gradients,
+    slow_lengths,
     slow_softmax,
 )
 from dlprof.analysis.findings.case import Case
@@ -152,6 +153,7 @@ def look(case: Case) -> Iterator[Claim]:
     grouped = list(grouped_convolutions.claims(case))
     yield from grouped or slow_gradients.claims(case)
     yield from slow_softmax.claims(case)
+    yield from slow_lengths.claims(case)
     yield from contractions.claims(case)
     yield from pair_differences.claims(case)
     yield from full_derivatives.claims(case)

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from dlprof.analysis import columns, input_graphs, steps
 from dlprof.analysis.findings import (
+    drawn_rows,
     input_waits,
     item_work,
     one_hot_targets,
@@ -37,6 +38,8 @@ _MOST_STEPS = 0.5
 _BETWEEN = 0.15
 _RESTING = 0.25
 """Workers that rest no more than that are busy."""
+_HARDLY_SEEN = 0.5
+"""What was looked at where workers were hardly sampled: whether they worked, or waited for work themselves, is open."""
 _MOSTLY_READS = 0.6
 """Share of the work on batches that reads files, from which on it is the way in which they are read."""
 _MOSTLY_RESTS = 0.6
@@ -94,8 +97,9 @@ def look(case: Case) -> Iterator[Claim]:
     yield from own_evaluations.claims(case, Doing.INPUT)
     load = _load(case)
     yield from received_batches.claims(case, load)
-    made = (1 - received_batches.share(load)) * _for_work(load)
-    takes = {leaf: int(ns * made) for leaf, ns in case.input_waits.items()}
+    yield from drawn_rows.claims(case)
+    made, drawn = (1 - received_batches.share(load)) * _for_work(load), drawn_rows.takes(case)
+    takes = {leaf: int((ns - drawn.get(leaf, 0)) * made) for leaf, ns in case.input_waits.items()}
     between = _between_own_steps(case)
     if not sum(takes.values()) and not between:
         return
@@ -130,7 +134,12 @@ def look(case: Case) -> Iterator[Claim]:
         f"{f'{targets} ' if targets else ''}"
         f"{needless.advice if needless else _advice(reads=reads, is_handed=is_handed, beside=beside, rests=rests)}",
         line,
-        support=_support(case, takes, Ground.REPEATED if needless else Ground.MODEL if is_handed else Ground.PLACE),
+        support=_support(
+            case,
+            takes,
+            Ground.REPEATED if needless else Ground.MODEL if is_handed else Ground.PLACE,
+            covered=1.0 if load is None or load.is_seen else _HARDLY_SEEN,
+        ),
         fix=needless.fix
         if needless
         else _NO_WORKERS
@@ -235,14 +244,14 @@ def _is_beside(case: Case, load: InputLoad | None) -> bool:
     return case.code.hottest_line(paths, case.code.feeds, main=False) is not None
 
 
-def _support(case: Case, takes: Mapping[TreePath, int], ground: Ground) -> Support:
+def _support(case: Case, takes: Mapping[TreePath, int], ground: Ground, covered: float = 1.0) -> Support:
     """Waits are measured; samples tell whether anything made batches meanwhile, or next to nothing was waited for.
 
     Of batches that were only handed over, that would be saved as far as the training could make them in less time.
     """
     part = sum(takes.values()) / max(1, input_waits.loop_ns(case) + takes.get(Tree.SCRIPT, 0))
     seen, agree = case.loop.count if case.loop else None, 0.5 if ground is Ground.MODEL else 1.0
-    return Support(ground, seen=seen, agree=agree, part=part, usual=input_waits.USUAL)
+    return Support(ground, seen=seen, agree=agree, part=part, usual=input_waits.USUAL, covered=covered)
 
 
 def _between_own_steps(case: Case) -> dict[TreePath, int]:

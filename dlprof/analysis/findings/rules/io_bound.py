@@ -70,6 +70,7 @@ def _around_training(case: Case) -> Iterator[Claim]:
         return
     called = sum(ns for leaf, ns in takes.items() if Tree.FIT_CALLBACKS.holds(leaf))
     in_callbacks = called > _MOSTLY * sum(takes.values())
+    in_chunks = not in_callbacks and _in_chunks(case)
     yield Claim(
         Sentence(
             f"Reading and writing files holds the training up: {rates.calls:,.0f} calls and {rates.bytes / 1e6:.1f} MB "
@@ -77,7 +78,7 @@ def _around_training(case: Case) -> Iterator[Claim]:
         ),
         takes,
         _EVIDENCE,
-        _OF_CALLBACKS if in_callbacks else _ADVICE,
+        _OF_CALLBACKS if in_callbacks else f"{_OF_CHUNKS} {_ADVICE}" if in_chunks else _ADVICE,
         case.code.hottest_line(_PHASES, lambda sample: _in_file(case, sample), main=None),
         support=case.code.support(
             _PHASES,
@@ -85,7 +86,7 @@ def _around_training(case: Case) -> Iterator[Claim]:
             main=None,
             ground=Ground.STATED if (waits or 0.0) >= _IO_WAIT else Ground.PLACE,
         ),
-        fix="keep the values in a list, and write them in on_epoch_end" if in_callbacks else None,
+        fix=_IN_CALLBACKS if in_callbacks else _CHUNKS if in_chunks else None,
     )
 
 
@@ -111,6 +112,29 @@ _ADVICE = (
     "Read larger pieces and fewer files, keep the data in memory, read ahead (tf.data prefetch, workers), and "
     "flush less often."
 )
+
+
+_OF_CHUNKS = (
+    "HDF5 reads and unpacks a whole chunk for each row that is asked of it: chunks of many rows for rows here and "
+    "there are mostly unpacked for nothing, and chunks of one row are read one by one."
+)
+_IN_CALLBACKS = "keep the values in a list, and write them in on_epoch_end"
+_CHUNKS = (
+    "rows = f['x'][:] once, where they fit into memory; else create_dataset(chunks=...) of few rows, or batches of "
+    "rows that lie together"
+)
+_HDF5 = ("h5py/", "tables/")
+
+
+def _in_chunks(case: Case) -> bool:
+    """Whether most of that work is reading of HDF5 archives."""
+    mine = [one for one in case.code.samples if any(path.holds(one.phase) for path in _PHASES) and _in_file(case, one)]
+    chunks = sum(one.dur_ns for one in mine if _is_of_hdf5(one))
+    return chunks > _MOSTLY * sum(one.dur_ns for one in mine)
+
+
+def _is_of_hdf5(sample: Sample) -> bool:
+    return any(frame.file.startswith(_HDF5) for frame in sample.frames)
 
 
 def _in_file(case: Case, sample: Sample) -> bool:

@@ -44,6 +44,16 @@ def test_files_that_hold_the_input_up_are_io(tmp_path: Path) -> None:
     assert pick(diagnosis, "io-bound").at_stake_ns == 2 * S
 
 
+def test_archives_of_hdf5_are_read_in_chunks(tmp_path: Path) -> None:
+    """Their file is open already."""
+    calls: list[Call] = [*FIT, ("__getitem__", "train.py", 21), ("__getitem__", "h5py/_hl/dataset.py", 4)]
+    finding = pick(diagnosed(tmp_path / "r", **waiting_for_input(**sampled((6, 8, calls)), **_READS)), "io-bound")
+
+    assert "a whole chunk for each row" in finding.next_step
+    assert finding.fix is not None
+    assert "rows = f['x'][:] once" in finding.fix
+
+
 def test_files_that_another_thread_reads_are_what_its_batches_are_waited_for(tmp_path: Path) -> None:
     """Three quarters of its work reads: as much of the 3 s between the steps."""
     reads: list[Call] = [("__getitem__", "train.py", 21), ("load", "numpy/lib/npyio.py", 4)]
