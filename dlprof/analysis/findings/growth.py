@@ -38,6 +38,12 @@ _GREW = 1.5
 """The last stretch takes so much longer than the first, at least."""
 
 
+SHARE_OF_WORK = 0.10
+"""Share of the work that growth must have cost to be told."""
+_MOSTLY = 0.5
+"""Share of the growth that callbacks have, from which on they are what grows."""
+
+
 @dataclass(frozen=True)
 class Growth:
     """Steps that take longer and longer.
@@ -115,6 +121,18 @@ def of_callbacks(case: Case) -> Growth | None:
     if loop is None or grown is None:
         return None
     return replace(loop.told(grown, loop.called), of_callbacks=True)
+
+
+def of_any(case: Case) -> Growth | None:
+    """Of the steps; else of the callbacks in them, whose growth steps that take long themselves hide; None: little."""
+    grown = of_steps(case) or of_callbacks(case)
+    return grown if grown is not None and grown.lost_ns >= SHARE_OF_WORK * case.whole_ns else None
+
+
+def in_callbacks(case: Case) -> Growth | None:
+    """The same where callbacks are what grows, step by step; None: they are not."""
+    grown = of_any(case)
+    return grown if grown is not None and grown.period == 1 and grown.in_callbacks > _MOSTLY else None
 
 
 def _of_equal_work(case: Case) -> _Loop | None:

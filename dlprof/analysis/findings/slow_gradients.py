@@ -22,7 +22,9 @@ _USUAL = 2.5
 """Times as long as the convolution: one product for its input and one for its filter, and a little more."""
 _FAR = 4.5
 """From here on it is another kernel, not only more work. Of 150 runs of other problems convolutions took 3.3 times and
-less, but on TensorFlow without oneDNN 5.5 to 10, where each had less than a quarter of the kernels' time."""
+less, but on TensorFlow 5.5 to 10, with oneDNN and without."""
+_FAR_OF = {"tensorflow": 12.0, "tensorflow1": 12.0}
+"""The same of engines whose kernels for gradients are slower anyhow: nothing of the script's makes them so."""
 _AS_OFTEN = 1.5
 _SHARE = 0.4
 """Share of the kernels' time that these gradients have."""
@@ -42,7 +44,8 @@ def claims(case: Case) -> Iterator[Claim]:
     for row in found.rows:
         if row.category == Category.CONV and row.direction in (Direction.FORWARD, Direction.BACKWARD):
             ways[row.layer][row.direction == Direction.BACKWARD].append(row)
-    slow = {layer: (_sum(there), _sum(back)) for layer, (there, back) in ways.items() if _is_slow(there, back)}
+    far = _FAR_OF.get(case.engine.name, _FAR)
+    slow = {layer: (_sum(there), _sum(back)) for layer, (there, back) in ways.items() if _is_slow(there, back, far)}
     if not slow:
         return
     there, back = (sum(ns[way] for ns in slow.values()) for way in (0, 1))
@@ -66,9 +69,9 @@ def claims(case: Case) -> Iterator[Claim]:
     )
 
 
-def _is_slow(there: Sequence[Row], back: Sequence[Row]) -> bool:
+def _is_slow(there: Sequence[Row], back: Sequence[Row], far: float) -> bool:
     """Whether the way back takes far longer, and is gone as often: several losses that go back are another cause."""
-    if not there or not back or not 0 < _FAR * _sum(there) <= _sum(back):
+    if not there or not back or not 0 < far * _sum(there) <= _sum(back):
         return False
     first, last = (max(rows, key=lambda row: row.total_ns) for rows in (there, back))
     return last.count <= _AS_OFTEN * first.count

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dlprof.analysis.findings import computed_weights, grown_sequences, queries
+from dlprof.analysis.findings import computed_weights, grown_sequences, queries, recomputed_activations
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Sentence, SourceLine, Support
 from dlprof.analysis.findings.title import Title
@@ -21,8 +21,12 @@ _LIKELY = 0.6
 
 
 def look(case: Case) -> Iterator[Claim]:
-    """Weights that are computed at each look, sequences that are gone through for each piece, and runs of a session."""
-    told = [*computed_weights.claims(case), *grown_sequences.claims(case)]
+    """Weights at each look, sequences for each piece, activations on the way back, and runs of a session."""
+    told = [
+        *computed_weights.claims(case),
+        *grown_sequences.claims(case),
+        *recomputed_activations.claims(case),
+    ]
     yield from told
     if not told:
         yield from _sessions(case)

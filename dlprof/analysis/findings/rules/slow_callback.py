@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dlprof.analysis.findings import queries
+from dlprof.analysis.findings import growth, queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Query, Sentence, SourceLine, Support
+from dlprof.analysis.findings.growth import Growth
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.samples import Sample, measures_waits
 from dlprof.analysis.stacks import Frame
 from dlprof.schema.tree_paths import Tree
 from dlprof.schema.vocabulary import Ground, Phase
+from dlprof.units import duration
 
 TITLE = Title("Callbacks held the training up", "callbacks")
 _SHARE_OF_FIT = 0.05
@@ -35,19 +37,29 @@ def look(case: Case) -> Iterator[Claim]:
     line = case.code.hottest_line([Tree.FIT_CALLBACKS], case.code.is_called_back)
     function = _function(case, line)
     weights = 2 * case.code.share([Tree.FIT_CALLBACKS], _copies_weights) > _not_of_every_fit(case)
+    grown = None if case.pair else growth.in_callbacks(case)
     yield Claim(
-        Sentence(f"Callbacks{f', most of all {function},' if function else ''} hold the training up:"),
+        Sentence(
+            f"Callbacks{f', most of all {function},' if function else ''} hold the training up"
+            f"{f', and take longer each time{_grew(grown)}' if grown else ''}:"
+        ),
         case.takes(Tree.FIT_CALLBACKS, share=total / max(1, case.own(Tree.FIT_CALLBACKS))),
         [_BY_EPOCH, queries.python_stood(Phase.FIT_CALLBACKS, Phase.FIT_STEPS, where="s.thread = 'MainThread'")],
-        f"{case.code.counting_note(line)}{_OF_WEIGHTS if weights else _LESS_OFTEN}",
+        f"{case.code.counting_note(line)}{_OF_WEIGHTS if weights else _OF_GROWTH if grown else _LESS_OFTEN}",
         line,
-        support=Support(
+        support=Support(Ground.REPEATED, seen=grown.count, agree=max(0.0, grown.rank))
+        if grown
+        else Support(
             Ground.PLACE, agree=_not_of_every_fit(case), part=total / max(1, case.own(Tree.FIT)), usual=_SHARE_OF_FIT
         ),
         fix="kernel_constraint=... of the layer, or variable.assign(...), in place of set_weights" if weights else None,
     )
 
 
+_OF_GROWTH = (
+    "See what the callback goes through again at each batch: lists or files that grow. Keep sums in place of values, "
+    "or do that work once an epoch."
+)
 _LESS_OFTEN = "Do that work once an epoch instead of at each batch, on fewer values, or on another thread."
 _OF_WEIGHTS = (
     "get_weights and set_weights copy weights to the host and back: change them where they are, by a constraint of the "
@@ -55,6 +67,14 @@ _OF_WEIGHTS = (
 )
 _COPIES = frozenset({"get_weights", "set_weights", "batch_set_value", "batch_get_value"})
 """Methods of Keras that bring weights to the host, or set them from there."""
+
+
+def _grew(grown: Growth) -> str:
+    whose = "they" if grown.of_callbacks else "steps of equal work, with them,"
+    return (
+        f" ({whose} grow from {duration(grown.first_ns)} to {duration(grown.last_ns)} each, medians of the first and "
+        f"the last fifth of {grown.count:,})"
+    )
 
 
 def _copies_weights(sample: Sample) -> bool:

@@ -18,6 +18,7 @@ from dlprof.analysis.findings import (
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Query, Sentence, SourceLine, Support
 from dlprof.analysis.findings.growth import Growth
+from dlprof.analysis.findings.rules import slow_callback
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.scaled_hits import estimate
 from dlprof.schema.tree_paths import Tree, TreePath
@@ -26,7 +27,6 @@ from dlprof.units import duration
 
 TITLE = Title("Steps of equal work took longer and longer", "steps that take longer each time")
 _OF_UNEQUAL = Title("Steps took longer and longer", "steps that take longer each time")
-_SHARE_OF_WORK = 0.10
 _BACKWARD = 0.5
 """Share of the samples in going back, from which on what grows is what gradients go through."""
 _TURNS = 2
@@ -63,10 +63,10 @@ _EVIDENCE = Query(
 
 def look(case: Case) -> Iterator[Claim]:
     """Growth all along the loop, whatever its cause; with the engine's own time in gradients where that is it."""
-    grown = _growth(case) if not case.pair else None
+    grown = growth.of_any(case) if not case.pair else None
     if any(growing_graph.claims(case)):  # that is why
         return
-    if grown is None or grown.lost_ns < _SHARE_OF_WORK * case.whole_ns:
+    if grown is None:
         yield from growing_calls.claims(case)
         return
     called = grown.in_callbacks > _MOSTLY
@@ -77,6 +77,8 @@ def look(case: Case) -> Iterator[Claim]:
     line = grows_at or _line(case, grown, path)
     written = line is not None and back <= _BACKWARD and file_work.writes(case, line)
     turns = _turns(case, grown)
+    if growth.in_callbacks(case) and not written and any(slow_callback.look(case)):
+        return  # it tells the growth with the rest of them
     yield Claim(
         Sentence(
             f"{_grew(grown, turns)}{', most of all in the backward pass' * (back > _BACKWARD)}"
@@ -101,11 +103,6 @@ def look(case: Case) -> Iterator[Claim]:
         support=Support(Ground.REPEATED, seen=grown.count, agree=0.0 if turns else grown.rank),
         fix=_fix(case) if back > _BACKWARD else _APPENDED if written else None,
     )
-
-
-def _growth(case: Case) -> Growth | None:
-    """Of the steps; else of the callbacks in them, whose growth steps that take long themselves hide."""
-    return growth.of_steps(case) or growth.of_callbacks(case)
 
 
 def _line(case: Case, grown: Growth, path: TreePath) -> SourceLine | None:

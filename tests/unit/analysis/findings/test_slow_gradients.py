@@ -11,7 +11,7 @@ from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim
 from dlprof.analysis.findings.slow_gradients import claims
 from tests.unit import runs
-from tests.unit.analysis.findings.cases import keep_source, quiet
+from tests.unit.analysis.findings.cases import keep_source, on, quiet
 from tests.unit.runs import S
 
 PRODUCT = {"op": "aten::mm", "category": "matmul", "direction": "forward", "layer": "fc"}
@@ -40,6 +40,17 @@ def test_gradients_of_six_times_the_way_there_are_asked_about(tmp_path: Path) ->
     assert "take 6 times as long as the way there" in claim.sentence.before
     assert claim.line == ("train.py", 2)
     assert sum(claim.takes.values()) == pytest.approx(6 * S * (12 - 5) / 20, rel=0.02)
+
+
+def test_nine_times_is_usual_on_tensorflow(tmp_path: Path) -> None:
+    """Its own kernels for gradients take as long, whatever the script does; 13 times is more than that."""
+    gradients = [{**row, "op": "Conv2D"} for row in convolution(1, 9)]
+    usual = runs.trained(tmp_path / "a", on("tensorflow"), **quiet(**runs.window(gradients)))
+    more = [{**row, "op": "Conv2D"} for row in convolution(1, 13)]
+    unusual = runs.trained(tmp_path / "b", on("tensorflow"), **quiet(**runs.window(more)))
+
+    assert list(claims(Case(usual))) == []
+    assert len(list(claims(Case(unusual)))) == 1
 
 
 def test_layers_are_named(tmp_path: Path) -> None:

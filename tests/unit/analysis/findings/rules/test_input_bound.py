@@ -407,3 +407,12 @@ def test_a_cache_whose_epochs_all_take_as_long_is_never_full(last_ms: float, nev
 
     assert ("The cache at line 34 keeps nothing for the next epoch" in finding.next_step) == never_full
     assert (finding.fix == ".cache() behind .take(...), not in front of it (line 34)") == never_full
+
+
+def test_workers_that_were_hardly_sampled_make_it_less_sure(tmp_path: Path) -> None:
+    """Whether they work on batches all the time, or wait for something themselves, is open."""
+    fed = trained([24], processes=processes(1.9, 1.9), loaders=passes(persistent=True))
+    seen = Planted({**fed, **stood((1.0, FETCH), (1.0, FETCH))}).diagnosis(tmp_path / "a")
+    unseen = Planted(fed).diagnosis(tmp_path / "b")
+
+    assert pick(unseen, "input-bound").confidence < pick(seen, "input-bound").confidence
