@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from enum import Enum, auto
 
 import pyarrow.compute as pc
 
@@ -104,55 +105,55 @@ def look(case: Case) -> Iterator[Claim]:
     if not sum(takes.values()) and not between:
         return
     takes.update(between)
+    opened = _opened_each_time(case)
+    yield _of_waits(case, load, takes) if opened is None else _of_opened(case, opened, takes)
+
+
+def _of_waits(case: Case, load: InputLoad | None, takes: Mapping[TreePath, int]) -> Claim:
+    """The claim where batches are waited for: what makes them, at which line, and how that is done in less time."""
     slowest = _slowest(case) if load is None else None
     mapped = _written_map(case) if load is None and slowest is None else None
-    line = _made_at(case, load)
-    if line is None or case.code.ran_once(line):
-        waits = case.code.hottest_line([Tree.SCRIPT] if between else [Tree.FIT_INPUT])
-        line = (slowest.place if slowest else None) or _loader_line(case) or waits or mapped or line
-    batch = case.training.batch_size if case.training else None
-    opened = _opened_each_time(case)
-    if opened is not None:
-        yield _of_opened(case, opened, takes)
-        return
     needless = item_work.of_rows(case)
+    line = _line(case, load, slowest, mapped, between=Tree.SCRIPT in takes)
     if needless is not None:
         line = case.input.item_line or line
     targets = one_hot_targets.said(case) if one_hot_targets.are_made_at(case, line) else None
-    is_handed = _is_only_handed_over(load)
-    reads = load is not None and load.stages.get(InputStage.READING, 0.0) >= _MOSTLY_READS
-    beside = _is_beside(case, load)
-    rests = beside and slowest is None and _rests(case)
+    manner = _manner(case, load, slowest)
+    batch = case.training.batch_size if case.training else None
     what = f". {needless.what} at line {line[1]}" if needless and line else ""
     of_batch = f" of {batch}" if batch else ""
-    yield Claim(
+    return Claim(
         Sentence(f"The training waits for its batches{of_batch}{what}:"),
         takes,
         [_WAITS, queries.python_stood(Phase.FIT_INPUT, Phase.FIT_STEPS), *([_STAGES] if slowest else [])],
         f"{case.code.counting_note(line)}{_of_workers(load) if load else ''}{_of_elements(slowest) if slowest else ''}"
         f"{_of_stage(slowest) if slowest else ''}{_of_beginnings(case) if load is None else ''}"
-        f"{f'{targets} ' if targets else ''}"
-        f"{needless.advice if needless else _advice(reads=reads, is_handed=is_handed, beside=beside, rests=rests)}",
+        f"{f'{targets} ' if targets else ''}{needless.advice if needless else _ADVICE[manner]}",
         line,
         support=_support(
             case,
             takes,
-            Ground.REPEATED if needless else Ground.MODEL if is_handed else Ground.PLACE,
+            Ground.REPEATED if needless else Ground.MODEL if manner is _Manner.HANDED_OVER else Ground.PLACE,
             covered=1.0 if load is None or load.is_seen else _HARDLY_SEEN,
         ),
         fix=needless.fix
         if needless
-        else _NO_WORKERS
-        if is_handed
         else one_hot_targets.FIX
-        if targets
-        else _READS_LESS
-        if reads
-        else _HANDED_OVER
-        if rests
-        else _behind(slowest) or _yielded(slowest) or _in_batches(case, mapped),
+        if targets and manner is not _Manner.HANDED_OVER
+        else _FIXES.get(manner) or _behind(slowest) or _yielded(slowest) or _in_batches(case, mapped),
         other_way=_WORKERS if _computes(case) else None,
     )
+
+
+def _line(
+    case: Case, load: InputLoad | None, slowest: _Slowest | None, mapped: SourceLine | None, *, between: bool
+) -> SourceLine | None:
+    """The line to blame: where batches are made; `between`: the script itself does it between its own steps."""
+    line = _made_at(case, load)
+    if line is not None and not case.code.ran_once(line):
+        return line
+    waits = case.code.hottest_line([Tree.SCRIPT] if between else [Tree.FIT_INPUT])
+    return (slowest.place if slowest else None) or _loader_line(case) or waits or mapped or line
 
 
 def _made_at(case: Case, load: InputLoad | None) -> SourceLine | None:
@@ -190,23 +191,52 @@ _WORKERS = "too-few-workers"
 _MAP = ".map("
 _BATCHES = r"\.(padded_)?batch\("
 _DATA_SETS = r"\b\w*Dataset\b|tf\.data\b"
-_READS = (
-    "Open each file once, and keep it, or what was unpacked of it, in the data set; read only the rows that are used, "
-    "and take those of one file one after the other."
-)
-_READS_LESS = "functools.lru_cache on what reads a file, and a sampler that takes the rows of a file together"
-_ADVICE = "Prepare batches beside the training, once before it, or with operations on whole arrays."
-_BESIDE = (
-    "They are prepared beside the training already, on another thread, and take longer than a step: prepare them once "
-    "before it, with operations on whole arrays, or in processes (Python's threads take turns)."
-)
-_RESTS = (
-    "They are prepared on another thread, but hardly any thread of the process works while the training waits: that "
-    "one waits, too. For a pause or a lock: hand batches over by a queue.Queue, whose get() returns as soon as one is "
-    "there, and hold no lock while sleeping. For a disk or the network: have several threads wait at a time."
-)
-_HANDED_OVER = "queue.Queue(maxsize=N): the thread puts each batch into it, and the loop takes it with get()"
 _LOOP = (Tree.FIT_INPUT, Tree.FIT_STEPS, Tree.FIT_WAIT, Tree.FIT_CALLBACKS)
+
+
+class _Manner(Enum):
+    """How batches come to the training, which decides what is to be done."""
+
+    HANDED_OVER = auto()
+    """They are ready: they have only to be received from the workers."""
+    READING = auto()
+    """They are mostly read from files."""
+    RESTING = auto()
+    """Another thread makes them, and waits for something itself."""
+    BESIDE = auto()
+    """Another thread makes them."""
+    OTHER = auto()
+
+
+_ADVICE = {
+    _Manner.OTHER: "Prepare batches beside the training, once before it, or with operations on whole arrays.",
+    _Manner.HANDED_OVER: "They were mostly there when they were asked for: what takes the time is to receive them from "
+    "the workers. Where items are cheap to make, make them without workers (num_workers=0), or join them into larger "
+    "batches.",
+    _Manner.READING: "Open each file once, and keep it, or what was unpacked of it, in the data set; read only the "
+    "rows that are used, and take those of one file one after the other.",
+    _Manner.RESTING: "They are prepared on another thread, but hardly any thread of the process works while the "
+    "training waits: that one waits, too. For a pause or a lock: hand batches over by a queue.Queue, whose get() "
+    "returns as soon as one is there, and hold no lock while sleeping. For a disk or the network: have several threads "
+    "wait at a time.",
+    _Manner.BESIDE: "They are prepared beside the training already, on another thread, and take longer than a step: "
+    "prepare them once before it, with operations on whole arrays, or in processes (Python's threads take turns).",
+}
+_FIXES = {
+    _Manner.HANDED_OVER: "num_workers=0, where items are cheap to make",
+    _Manner.READING: "functools.lru_cache on what reads a file, and a sampler that takes the rows of a file together",
+    _Manner.RESTING: "queue.Queue(maxsize=N): the thread puts each batch into it, and the loop takes it with get()",
+}
+
+
+def _manner(case: Case, load: InputLoad | None, slowest: _Slowest | None) -> _Manner:
+    if _is_only_handed_over(load):
+        return _Manner.HANDED_OVER
+    if load is not None and load.stages.get(InputStage.READING, 0.0) >= _MOSTLY_READS:
+        return _Manner.READING
+    if not _is_beside(case, load):
+        return _Manner.OTHER
+    return _Manner.RESTING if slowest is None and _rests(case) else _Manner.BESIDE
 
 
 def _rests(case: Case) -> bool:
@@ -216,19 +246,6 @@ def _rests(case: Case) -> bool:
     """
     stood = standing.of_phases(case, _LOOP)
     return stood is not None and stood.others < _CHILDREN and stood.share >= _MOSTLY_RESTS
-
-
-_HANDED = (
-    "They were mostly there when they were asked for: what takes the time is to receive them from the workers. Where "
-    "items are cheap to make, make them without workers (num_workers=0), or join them into larger batches."
-)
-_NO_WORKERS = "num_workers=0, where items are cheap to make"
-
-
-def _advice(*, reads: bool, is_handed: bool, beside: bool, rests: bool) -> str:
-    if is_handed:
-        return _HANDED
-    return _READS if reads else _RESTS if rests else _BESIDE if beside else _ADVICE
 
 
 def _is_only_handed_over(load: InputLoad | None) -> bool:
