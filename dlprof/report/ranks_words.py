@@ -6,11 +6,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from dlprof.analysis import rank_pauses
 from dlprof.analysis.device_time import DeviceTime
 from dlprof.analysis.ranks import RanksSummary, RankTimes, Straggler
 from dlprof.store.ranked import RankedRun
 from dlprof.units import duration, percent
 
+_MANY = 3
+"""What all others stand still for one rank is worth a word from so many usual steps on."""
 _NAMED = 6
 """Ranks that are named one by one, at most."""
 _PARTS = {
@@ -100,6 +103,8 @@ def straggler(summary: RanksSummary) -> str:
     slow = summary.straggler
     if slow is None:
         known = sum(one.median_ns is not None for one in summary.ranks) > 1
+        if (now_and_then := _now_and_then(summary)) is not None:
+            return now_and_then
         return "none: no rank is 5 % of a step slower than the others, step after step" if known else "not known"
     times = summary.of(slow.rank)
     text = f"rank {slow.rank}: {duration(slow.excess_ns)} a step more than the others"
@@ -107,6 +112,19 @@ def straggler(summary: RanksSummary) -> str:
     if slow.last_share is not None:
         text += f"; last to come to {100 * slow.last_share:.0f} % of the collectives"
     return text
+
+
+def _now_and_then(summary: RanksSummary) -> str | None:
+    """The rank that all others wait for in some steps, and in most not; None: there is none."""
+    found = rank_pauses.longest(summary.pauses, summary.median_ns or 0)
+    if found is None or summary.median_ns is None or found.total_ns < summary.median_ns * _MANY:
+        return None
+    count, steps = len(found.times), min(one.steps for one in summary.ranks)
+    how = " (told by when the ranks began their steps)" if found.is_inferred else ""
+    return (
+        f"none in the median step; now and then rank {found.rank}: {f'{count} times' if count > 1 else 'once'} in "
+        f"{steps} steps all others stood still for it, {duration(found.total_ns)} in all{how}"
+    )
 
 
 def _where(slow: Straggler) -> str:
@@ -121,7 +139,7 @@ def _waits(summary: RanksSummary) -> str:
     most = max(known, key=lambda one: one.collective_wait_ns or 0)
     transfer = sorted(one.collective_transfer_ns or 0 for one in known)[len(known) // 2]
     return (
-        f"in collectives, a step: up to {duration(most.collective_wait_ns)} (rank {most.rank}, "
+        f"in collectives, in the median step: up to {duration(most.collective_wait_ns)} (rank {most.rank}, "
         f"{percent(most.collective_wait_ns, most.median_ns)} % of its step) for ranks that come later, and "
         f"{duration(transfer)} for the transfer (median of the ranks){_clocks(summary)}"
     )

@@ -98,7 +98,7 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
         ),
         # Collectives of several ranks, as each saw them: `backward` is what DDP waits for when gradients are done.
         "collectives": _table(
-            ("kind", _TEXT),  # backward | all_reduce | broadcast | all_gather | barrier ...
+            ("kind", _TEXT),  # backward | buffers | all_reduce | broadcast | all_gather | barrier ...
             ("process_group", _TEXT),  # name of the group of ranks, as the engine calls it
             ("ordinal", pa.int32()),  # place among those of its kind and group: the same in all ranks
             ("start_ns", _NS),  # this rank had all that it gives

@@ -79,15 +79,27 @@ def _failed(case: RankCase) -> Iterator[tuple[Finding, Query]]:
     first = min(bad, key=lambda one: _end_ns(case.run(one.rank), case.summary.clock.placements.get(one.rank)))
     others = f"; {len(bad) - 1} more ended badly, later" if len(bad) > 1 else ""
     text = f"Rank {first.rank} ended with {first.ended} after {first.steps} train steps{others}."
+    is_left = _is_left_alone(case, first)
+    if is_left:
+        text += (
+            " All others ended well: either it failed in what it does alone at the end, or it had more batches than "
+            "they, and waited for ranks that come no more."
+        )
     finding = case.finding(
         "rank-failed",
         Statement(text, ""),
         0,
-        advice("rank-failed", run=f"{case.ranked.typed}/{first.run}"),
+        advice("rank-failed", rank_advice.MORE_BATCHES if is_left else "", run=f"{case.ranked.typed}/{first.run}"),
         None,
         rank=Rank.ENDED_THE_RUN,
     )
     yield finding, STEPS
+
+
+def _is_left_alone(case: RankCase, failed: RankTimes) -> bool:
+    """Whether all other ranks ended well, in as many steps: one that dies in the midst takes the others with it."""
+    others = [one for one in case.summary.ranks if one.rank != failed.rank]
+    return bool(others) and all(one.ended == "exit code 0" and one.steps <= failed.steps for one in others)
 
 
 def _end_ns(run: Run, place: Placement | None) -> int:
@@ -220,12 +232,19 @@ def _collectives(case: RankCase) -> Iterator[tuple[Finding, Query]]:
     )
     small = rank_events.of_buckets(case)
     if small is not None:
-        count, of_bytes, line = small
+        count, of_bytes, of_small = small
         text = f"Gradients are given away in {count} parts of {size(of_bytes / count)} on average. {text}"
-        slug = "small-buckets"
+        slug, of, line = "small-buckets", "", of_small
     else:
-        slug, line = "collective-bound", None
-    yield case.finding(slug, Sentence(text), int(transfer * steps), advice(slug), line), COLLECTIVES
+        slug, of, line = "collective-bound", "", None
+        sent = rank_events.of_buffers(case)
+        if sent is not None and sent.ns >= transfer / 2:
+            of, line = rank_advice.BUFFERS, sent.line
+            text = (
+                f"{size(sent.bytes)} of buffers are broadcast before each forward pass, {duration(sent.ns)} each time. "
+                f"{text}"
+            )
+    yield case.finding(slug, Sentence(text), int(transfer * steps), advice(slug, of), line), COLLECTIVES
 
 
 _RULES: Mapping[tuple[str, ...], Callable[[RankCase], Iterator[tuple[Finding, Query]]]] = {

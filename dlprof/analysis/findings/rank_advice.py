@@ -7,15 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-EVALUATION, SAVING, GARBAGE, OTHER = "evaluation", "saving", "collections of garbage", "other"
+EVALUATION, SAVING, GARBAGE, INPUT, OTHER = "evaluation", "saving", "collections of garbage", "input", "other"
 """What a rank that works alone does."""
 MACHINE, CORES = "machine", "cores"
 """How it is told that a rank has less to compute with."""
+MORE_BATCHES = "more batches"
+"""A rank failed that all others had left."""
+BUFFERS = "buffers"
+"""Most of what collectives move are buffers."""
 _ALWAYS = ""
 
 ADVICE: Mapping[str, Mapping[str, str]] = {
     "rank-hung": {_ALWAYS: "Look at what it waits for in that line, and end the wait after a time."},
-    "rank-failed": {_ALWAYS: "Its own run tells what it did last: dlprof report {run}"},
+    "rank-failed": {
+        _ALWAYS: "Its own run tells what it did last: dlprof report {run}",
+        MORE_BATCHES: (
+            "Give all ranks as many batches (DistributedSampler, drop_last=True), or have those that end first "
+            "wait for the others (model.join()). Its own run tells what it did last: dlprof report {run}"
+        ),
+    },
     "lone-work": {
         EVALUATION: (
             "Evaluate on all ranks, each its share of the data, and reduce the sums; or less often; or in a process "
@@ -24,6 +34,10 @@ ADVICE: Mapping[str, Mapping[str, str]] = {
         SAVING: "Save from a thread or a process of its own, or less often.",
         GARBAGE: (
             "Collect in all ranks at the same steps (gc.disable(), then gc.collect() every N steps), or gc.freeze()."
+        ),
+        INPUT: (
+            "Give that rank input as cheap as the others': now and then a batch of it takes long. Or make batches "
+            "ahead (num_workers, prefetch_factor), so that a long one is ready when its turn comes."
         ),
         OTHER: "Do it on all ranks, each its share, or in a thread that no rank waits for, or less often.",
     },
@@ -61,7 +75,12 @@ ADVICE: Mapping[str, Mapping[str, str]] = {
         _ALWAYS: (
             "Compute more between two collectives (larger batches, accumulated gradients), or move less (gradients of "
             "16 bits, fewer and larger buckets), or over a faster link."
-        )
+        ),
+        BUFFERS: (
+            "Let buffers that nothing changes in training be no buffers (plain attributes of the module), or send "
+            "none: DistributedDataParallel(..., broadcast_buffers=False), where no layer needs those of rank 0 (the "
+            "running statistics of BatchNorm are each rank's own then)."
+        ),
     },
 }
 """Finding to its advice, by what makes the difference."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from statistics import median
 
 import numpy as np
@@ -12,8 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dlprof.analysis import rank_pauses, rank_stands, ranks
+from dlprof.analysis.columns import steps_of
 from dlprof.analysis.findings.finding import Finding, Query, Rank, Sentence, SourceLine, Statement
-from dlprof.analysis.findings.rank_advice import EVALUATION, GARBAGE, MACHINE, OTHER, SAVING, advice
+from dlprof.analysis.findings.rank_advice import EVALUATION, GARBAGE, INPUT, MACHINE, OTHER, SAVING, advice
 from dlprof.analysis.findings.rank_case import STEPS, RankCase
 from dlprof.analysis.rank_stands import Stand
 from dlprof.analysis.ranks import RankTimes
@@ -21,6 +23,22 @@ from dlprof.analysis.stretches import Stretches
 from dlprof.schema.vocabulary import Basis, Loop, SpanKind
 from dlprof.store.run import Run
 from dlprof.units import duration
+
+
+@dataclass(frozen=True)
+class Buffers:
+    """Buffers of a model that its ranks are given again and again.
+
+    Attributes:
+        ns: How long a broadcast of them takes the rank that stands still for it shortest (median, ns).
+        bytes: How large they are.
+        line: Where the model is made data parallel.
+    """
+
+    ns: int
+    bytes: int
+    line: SourceLine | None
+
 
 Found = Iterator[tuple[Finding, Query]]
 _STACKS = Query(
@@ -47,6 +65,8 @@ _BY_WORD: Mapping[str, str] = {
     **dict.fromkeys(("val", "valid", "validate", "validation", "validating", "test", "testing"), EVALUATION),
     **dict.fromkeys(("save", "saving", "checkpoint", "checkpoints", "checkpointing"), SAVING),
 }
+_BUFFERS = "buffers"
+"""Kind of the collectives that are broadcasts of buffers."""
 _SPANS: Mapping[str, str] = {
     SpanKind.EVALUATE: EVALUATION,
     SpanKind.PREDICT: EVALUATION,
@@ -99,7 +119,8 @@ def lone_work(case: RankCase) -> Found:
     told = f" ({what})" if what != OTHER else ""
     where = f" in {stand.place}" if stand is not None else ""
     count = len(found.times)
-    times = f"{count} times, for {duration(found.total_ns // count)} on average" if count > 1 else "once"
+    of_steps = f" in {steps} steps" if what == INPUT else ""
+    times = f"{count} times{of_steps}, for {duration(found.total_ns // count)} on average" if count > 1 else "once"
     how = " (told by when the ranks began their steps: collectives were not seen)" if found.is_inferred else ""
     text = f"Rank {found.rank} worked alone{where}{told} {times}, while all others stood still for it{how}:"
     line: SourceLine | None = (stand.file, stand.line) if stand is not None else case.loop_line(found.rank)
@@ -127,12 +148,22 @@ def _doing(run: Run, times: Sequence[tuple[int, int]]) -> str | None:
     doings = [(_SPANS[row["kind"]], row) for row in run.chosen("spans", "kind", tuple(_SPANS))]
     doings += [(EVALUATION, row) for row in tested.to_pylist()]
     doings += [(GARBAGE, row) for row in run.rows("gc")]
+    doings += [(INPUT, row) for row in _input(run)]
     found: dict[str, list[tuple[int, int]]] = {}
     for name, row in doings:
         found.setdefault(name, []).append((row["start_ns"], row["start_ns"] + row["dur_ns"]))
     shared = {name: Stretches.of(stretches).shared_ns(whole) for name, stretches in found.items()}
     most = max(shared, key=lambda name: shared[name], default=None)
     return most if most is not None and shared[most] >= _MOST_OF * whole.ns else None
+
+
+def _input(run: Run) -> list[dict[str, int]]:
+    """The waits of a run's train steps for their batches, each of which ends where its step begins."""
+    table = run.table("steps", ("loop", "start_ns", "input_ns"))
+    rows = steps_of(table, Loop.TRAIN).to_pylist()
+    return [
+        {"start_ns": row["start_ns"] - row["input_ns"], "dur_ns": row["input_ns"]} for row in rows if row["input_ns"]
+    ]
 
 
 def _by_name(stand: Stand | None) -> str | None:
@@ -203,6 +234,19 @@ def _cores(run: Run) -> int | None:
     """Cores that a rank may use: as it was when its training began, else when it was started."""
     told = run.manifest.data_parallel
     return run.manifest.machine.at_once(told.cores if told is not None else None)
+
+
+def of_buffers(case: RankCase) -> Buffers | None:
+    """What DistributedDataParallel broadcasts before a forward pass; None: nothing, or it is not known of all ranks."""
+    sent = []
+    for member in case.ranked.members:
+        rows = member.run.chosen("collectives", "kind", (_BUFFERS,))
+        if not rows:
+            return None
+        sent.append((int(median(row["blocked_ns"] for row in rows)), max(row["bytes"] or 0 for row in rows)))
+    told = next((one for member in case.ranked.members if (one := member.run.manifest.data_parallel)), None)
+    line = (told.file, told.line) if told is not None and told.file and told.line else None
+    return Buffers(min(ns for ns, _ in sent), max(size for _, size in sent), line) if sent else None
 
 
 def of_buckets(case: RankCase) -> tuple[int, int, SourceLine | None] | None:

@@ -16,6 +16,7 @@ from dlprof.units import duration, safe
 _IN_SHORT = 6
 """Runs that the answer shows."""
 _COMMAND = 48
+_NONE = "no Python began below it, workers of multiprocessing apart: these are processes of its run"
 
 
 def runs(page: Page, report: Report) -> None:
@@ -62,7 +63,7 @@ def counted(told: Followed) -> str:
         f"{told.not_followed} more that loaded an engine: not followed" if told.not_followed else "",
         f"{others} {'other Python' if others == 1 else 'other Pythons'} without an engine" if others > 0 else "",
     )
-    return "; ".join(part for part in parts if part) if told.runs or told.pythons else "no Python began below it"
+    return "; ".join(part for part in parts if part) if told.runs or told.pythons else _NONE
 
 
 def ended(one: FollowedRun) -> str:

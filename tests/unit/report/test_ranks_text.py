@@ -11,6 +11,7 @@ import pytest
 from dlprof.analysis import ranks
 from dlprof.report import ranks_text
 from tests.unit import ranked_runs
+from tests.unit.analysis.findings.test_rank_events import paused
 
 
 def printed(folder: Path, own_ms: dict[int, float], *, full: bool = False, **changes: Any) -> list[str]:
@@ -35,10 +36,22 @@ def test_two_ranks_are_told_in_a_few_lines(tmp_path: Path, monkeypatch: pytest.M
         "(kernels and host were not told apart); last to come to 100 % of the collectives"
     )
     assert lines[3] == (
-        "Waits      in collectives, a step: up to 7.00 ms (rank 0, 35.0 % of its step) for ranks that come later, and "
-        "1.00 ms for the transfer (median of the ranks)"
+        "Waits      in collectives, in the median step: up to 7.00 ms (rank 0, 35.0 % of its step) for ranks that come "
+        "later, and 1.00 ms for the transfer (median of the ranks)"
     )
     assert lines[4] == "Ended      all exit code 0"
+
+
+def test_a_rank_that_is_slow_now_and_then_is_named_where_the_median_step_shows_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """800 ms once, of steps of 20 ms."""
+    monkeypatch.setenv("COLUMNS", "300")
+    lines = printed(tmp_path, {0: 5, 1: 5}, rank_0=paused(0), rank_1=paused(1))
+    assert lines[2] == (
+        "Straggler  none in the median step; now and then rank 1: once in 40 steps all others stood still for it, "
+        "800 ms in all"
+    )
 
 
 def test_many_ranks_take_no_more_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ from dlprof.analysis.findings.own_evaluations import Doing
 from dlprof.analysis.findings.rules import python_overhead
 from dlprof.analysis.findings.standing import Standing
 from dlprof.analysis.findings.title import Title
+from dlprof.analysis.samples import Sample
 from dlprof.schema.vocabulary import Phase
 
 TITLE = Title("The script stood waiting", "waiting in the script")
@@ -45,7 +46,7 @@ def look(case: Case) -> Iterator[Claim]:
         Sentence(f"The script stands still for {100 * stood.share:.0f} % of its own code{_meanwhile(stood)}:"),
         takes,
         [_EVIDENCE, queries.python_stood(Phase.SCRIPT, Phase.DATA)],
-        _advice(stood),
+        _advice(case, stood),
         case.code.hottest_line(python_overhead.SCRIPT, is_own),
         support=case.code.support(python_overhead.SCRIPT, is_own, agree=min(1.0, 2 * stood.share)),
     )
@@ -57,7 +58,30 @@ def _meanwhile(stood: Standing) -> str:
     return f", while processes that it started use {stood.others:.1f} cores"
 
 
-def _advice(stood: Standing) -> str:
+def _advice(case: Case, stood: Standing) -> str:
     if stood.others < _CHILDREN:
         return "See what the line waits for: a pause (sleep), a lock, the network, a disk, another program."
+    if not case.run.table("steps").num_rows:
+        return _elsewhere(case)
     return "Have these processes work while the training runs, use more of them, or keep their results in a file."
+
+
+def _elsewhere(case: Case) -> str:
+    """What to do where the script trains nothing itself, and processes that it started are busy."""
+    followed = case.run.manifest.followed
+    if followed is not None and followed.runs:
+        return "What it waits for are Pythons that have runs of their own: dlprof report RUN followed lists them."
+    if case.code.share(python_overhead.SCRIPT, _is_multiprocessing) >= _STOOD:
+        return (
+            "If these processes train, they are not looked into: dlprof sees into each where a launcher starts them "
+            "(dlprof trace --exec -- torchrun --nproc-per-node 2 SCRIPT in place of torch.multiprocessing.spawn). Else "
+            "have them work while the script does, or use more of them."
+        )
+    return (
+        "If these processes train, look into them: dlprof trace --follow makes a run of each Python that loads an "
+        "engine. Else have them work while the script does, or use more of them."
+    )
+
+
+def _is_multiprocessing(sample: Sample) -> bool:
+    return any(frame.file.startswith("<python>/multiprocessing/") for frame in sample.frames)

@@ -1,8 +1,10 @@
-"""Ranks of `torch.distributed`, its collectives, and what DistributedDataParallel still waits for after a backward.
+"""Ranks of `torch.distributed`, its collectives, and what DistributedDataParallel waits for: buffers, and gradients.
 
 DDP reduces gradients in C++, bucket by bucket, while others are made, and waits at the end of the backward for what
 is not there yet. Autograd calls functions at that end, in the order in which they were queued: ours is queued when the
 backward begins, so before DDP's, and when it is called it queues another one, behind DDP's. The wait is between them.
+
+Buffers go out before a forward pass, in a call of C++ that comes back when they are there.
 
 Only collectives of tensors in the host's memory are told: with others nothing waits on the host.
 """
@@ -30,6 +32,8 @@ _KINDS = {
 }  # fmt: skip
 """Methods of a process group, and what the functions are called that call them."""
 BACKWARD = "backward"
+BUFFERS = "buffers"
+"""What DDP broadcasts before a forward pass: all buffers of the model, also those that nothing changes."""
 _MOST_PENDING = 4096
 """Collectives that are begun and not waited for, at most: others were never to be."""
 _REBUILT = 3
@@ -134,7 +138,7 @@ def _bytes(values):
 
 
 class Backwards(object):
-    """Listens to the backward passes of models in DistributedDataParallel.
+    """Listens to the backward passes of models in DistributedDataParallel, and to the broadcasts of their buffers.
 
     Args:
         probe: `Probe`.
@@ -157,9 +161,23 @@ class Backwards(object):
         if "_ddp_init_helper" in vars(module.DistributedDataParallel):
             made = probe.guard(lambda _result, args: self._made(args[0], _getframe(1)), goes_on=True)
             probe.replace(module.DistributedDataParallel, "_ddp_init_helper", lambda f: probe.wrappers.after(f, made))
+        name = "_distributed_broadcast_coalesced"
+        if name in vars(module.DistributedDataParallel):
+            sent = probe.guard(self._sent, goes_on=True)
+            sent._torchdynamo_disable = True
+            timed = lambda f: probe.wrappers.timed_method(f, name, sent, now)  # noqa: E731
+            probe.replace(module.DistributedDataParallel, name, timed)
 
     def _made(self, model, frame):
         self._places[model] = self._probe.recorder.user_line(frame)
+
+    def _sent(self, _result, args, begin):
+        """A model's buffers are what those of one rank are: `args` are the model, the buffers and more."""
+        size = _bytes(args[1:2])
+        if size is not None:
+            group = str(getattr(args[0].process_group, "group_name", ""))
+            number = self._numbers.next(BUFFERS, group)
+            self._probe.recorder.collective((BUFFERS, group, number), (begin, begin, now()), size)
 
     def _forward(self, model, output):
         """A model gave its output: a backward begins at one of its tensors."""

@@ -101,6 +101,14 @@ def test_the_rank_that_failed_first_comes_first(tmp_path: Path) -> None:
     assert first.claim == "Rank 1 ended with exit code 3 after 40 train steps; 1 more ended badly, later."
 
 
+def test_a_rank_that_failed_when_all_others_had_ended_well_may_have_had_more_batches(tmp_path: Path) -> None:
+    """One that dies in the midst takes the others with it."""
+    died = {"told": {"process": {"pid": 42, "exit_code": 1, "signal": None, "wall_ns": S}}}
+    first = look(tmp_path, {0: 5, 1: 5}, rank_1=died).findings[0]
+    assert "or it had more batches than they, and waited for ranks that come no more." in first.claim
+    assert first.next_step.startswith("Give all ranks as many batches (DistributedSampler, drop_last=True)")
+
+
 def samples(rank: int, waits: float) -> list[dict[str, Any]]:
     """Two samples, a second apart: the process ran for a second, and waited for a core for that many."""
     return [

@@ -46,6 +46,16 @@ def test_what_one_rank_does_alone_is_named_with_its_line(tmp_path: Path) -> None
     )
 
 
+def test_a_batch_that_one_rank_alone_waits_for_is_told_as_its_input(tmp_path: Path) -> None:
+    """The wait for it ends where the step begins: the advice is about batches, not about what all ranks could share."""
+    late = paused(1)
+    late["steps"][20]["input_ns"] = 800 * MS
+    found = first(tmp_path, {0: 5, 1: 5}, rank_0=paused(0), rank_1=late)
+    assert (found.slug, found.at_stake_ns) == ("lone-work", 800 * MS)
+    assert found.claim.startswith("Rank 1 worked alone (input) once, while all others stood still for it")
+    assert found.next_step.startswith("Give that rank input as cheap as the others'")
+
+
 def test_a_step_of_a_slow_rank_that_took_longer_still_is_no_lone_work(tmp_path: Path) -> None:
     """It stands in the same line in all its steps: 800 ms once are more than 7 ms in each of 40, and of no other cause."""
     waits, late = paused(0), paused(1)
@@ -106,3 +116,18 @@ def test_gradients_in_many_small_parts_are_told_with_the_line_of_the_model(tmp_p
     found = first(tmp_path, {0: 5, 1: 5}, **changes)
     assert (found.slug, found.file, found.line) == ("small-buckets", "train.py", 25)
     assert found.claim.startswith("Gradients are given away in 100 parts of 4 kB on average.")
+
+
+def test_buffers_that_are_broadcast_in_each_step_are_told_with_the_line_of_the_model(tmp_path: Path) -> None:
+    """6 of the 7 ms in which a step stands still for collectives."""
+    told = {"data_parallel": {"bytes": 400, "buckets": 1, "file": "train.py", "line": 25}}
+    changes = {}
+    for rank in (0, 1):
+        rows = ranked_runs.collectives(rank, 5, 5)
+        sent = [{**row, "kind": "buffers", "start_ns": row["start_ns"] - 5 * MS, "dur_ns": 6 * MS,
+                 "blocked_ns": 6 * MS, "bytes": 20_000_000} for row in rows]  # fmt: skip
+        changes[f"rank_{rank}"] = {"collectives": [*rows, *sent], "told": told}
+    found = first(tmp_path, {0: 5, 1: 5}, **changes)
+    assert (found.slug, found.at_stake_ns, found.line) == ("collective-bound", 280 * MS, 25)
+    assert found.claim.startswith("20 MB of buffers are broadcast before each forward pass, 6.00 ms each time.")
+    assert "broadcast_buffers=False" in found.next_step

@@ -168,6 +168,9 @@ def ddp(probe: Probe, torch: Any) -> Any:
         def _post_forward(self, output: Any) -> Any:
             return output
 
+        def _distributed_broadcast_coalesced(self, tensors: list[Tensor], _size: int, _rank: int = 0) -> None:
+            """Those of one rank in the place of these."""
+
     module.DistributedDataParallel = DistributedDataParallel
     module._find_tensors = lambda output: output
     torch_collectives.Backwards(probe, module)
@@ -185,6 +188,15 @@ def test_the_end_of_a_backward_is_what_ddp_does_in_it(ddp: Any, torch: Any, out:
     assert order == ["ddp"]
     assert told(out) == [("backward", "0", 0, 20)]
     assert out.notes() == []
+
+
+def test_buffers_that_ddp_broadcasts_are_told_with_their_bytes(ddp: Any, out: Recorded) -> None:
+    """Each time; none where they are not in the host's memory."""
+    model = ddp.DistributedDataParallel()
+    model._distributed_broadcast_coalesced([Tensor(5), Tensor(7)], 250, 0)
+    model._distributed_broadcast_coalesced([Tensor(5)], 250)
+    model._distributed_broadcast_coalesced([Tensor(5, "cuda")], 250)
+    assert told(out) == [("buffers", "0", 0, 48), ("buffers", "0", 1, 20)]
 
 
 @pytest.mark.parametrize(("name", "value"), [("require_backward_grad_sync", False), ("device_type", "cuda")])

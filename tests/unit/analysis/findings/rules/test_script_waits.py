@@ -78,6 +78,29 @@ def test_processes_that_it_waits_for_are_named(tmp_path: Path) -> None:
     assert "while processes that it started use 1.0 cores" in text
 
 
+def only_waiting(file: str) -> Tables:
+    """No step of its own; what it waits for below a file of Python's library uses a core."""
+    tables = before_fit(run_s=0)
+    child = {**tables["process_samples"][0], "pid": 43, "cpu_pct": 100.0}
+    tables["process_samples"] = [*tables["process_samples"], *({**child, "time_ns": at * S} for at in (2, 3, 4))]
+    stacks = sampled((1, 4, [("<module>", "train.py", 5), ("prepare", "train.py", 3), ("wait", file, 9)]))
+    return {**tables, "steps": [], **stacks}
+
+
+@pytest.mark.parametrize(
+    ("file", "way"),
+    [
+        ("<python>/multiprocessing/connection.py", "dlprof trace --exec -- torchrun"),
+        ("<python>/subprocess.py", "dlprof trace --follow"),
+    ],
+)
+def test_a_script_whose_processes_may_train_is_told_how_to_see_into_them(tmp_path: Path, file: str, way: str) -> None:
+    """By how it started them: it has no training of its own that they could work beside."""
+    finding = pick(diagnosed(tmp_path / "r", **only_waiting(file)), "script-waits")
+
+    assert way in finding.next_step
+
+
 def test_nothing_is_said_where_the_thread_was_measured_too_seldom(tmp_path: Path) -> None:
     """One sample before fit, and one after."""
     tables = before_fit(run_s=0)
