@@ -1,7 +1,7 @@
-"""What a program hands over to the processes that it started, through pipes and sockets.
+"""What a program and the processes that it started hand over to each other, through pipes and sockets.
 
 The kernel counts the bytes that each process reads and writes by system calls. What the main process writes while its
-children read as much has gone from one to the others.
+children read as much has gone from one to the others; and the other way round.
 """
 
 from __future__ import annotations
@@ -12,18 +12,27 @@ from dlprof.schema.vocabulary import Loop
 
 _LEAST_BYTES = 4_000_000
 """In each step: a large batch, which a pipe takes in milliseconds."""
-_READ = 0.5
-"""Share of what was written that the children must have read, at least: the rest may be files."""
+_SAME = 0.5
+"""Share of what the main process wrote or read that the children must have read or written: the rest may be files."""
 
 
 def sent_bytes(case: Case) -> int | None:
     """Bytes that the main process sends to its children in each training step; None: little, or it was not measured."""
+    return _handed_over(case, "write_bytes", "read_bytes")
+
+
+def received_bytes(case: Case) -> int | None:
+    """Bytes that the main process is sent by its children in each training step; None: likewise."""
+    return _handed_over(case, "read_bytes", "write_bytes")
+
+
+def _handed_over(case: Case, own_column: str, their_column: str) -> int | None:
     steps = case.run.table("steps", ("loop", "count"))  # as columns: there may be millions
     count = columns.total(columns.steps_of(steps, Loop.TRAIN)["count"])
-    written = case.machine.process_samples("write_bytes")["write_bytes"]
-    if not count or len(written) < 2:
+    counted = case.machine.process_samples(own_column)[own_column]
+    if not count or len(counted) < 2:
         return None
-    sent = written[-1].as_py() - written[0].as_py()
+    moved = counted[-1].as_py() - counted[0].as_py()
     own = case.run.manifest.process.pid
-    read = sum(row["read_bytes"] or 0 for row in case.run.rows("processes") if row["pid"] != own)
-    return sent // count if sent >= _LEAST_BYTES * count and read >= _READ * sent else None
+    theirs = sum(row[their_column] or 0 for row in case.run.rows("processes") if row["pid"] != own)
+    return moved // count if moved >= _LEAST_BYTES * count and theirs >= _SAME * moved else None

@@ -43,6 +43,12 @@ _SENDS = (
     "made. With a bound method its whole object is sent with each task; larger chunks (chunksize=) send it less often, "
     "and arrays in shared memory are not sent at all."
 )
+_RECEIVES = (
+    "What workers give back is pickled, sent through a pipe and put together anew, in this process too: have them "
+    "write arrays into shared memory (multiprocessing.shared_memory, or tensors of PyTorch with "
+    "torch.multiprocessing) and give back their place, send smaller numbers (uint8, float16, what is made larger "
+    "later), or let a DataLoader with workers do it."
+)
 _UNKNOWN = (
     "See what the line waits for: a pause (sleep), a lock that another thread holds while it sleeps or works, the "
     "network, a disk, another program. A queue.Queue hands batches over without pauses."
@@ -58,15 +64,15 @@ def claims(case: Case) -> Iterator[Claim]:
         return
     line = line_of(case)
     told = _doing(case, line)
-    sent = handed_over.sent_bytes(case) if stood.others >= _CHILDREN else None
+    sent, received = _handed_over(case, stood)
     yield Claim(
         Sentence(
             f"The training loop stands still for {100 * share:.0f} % of its steps{f', {told}' if told else ''}"
-            f"{_meanwhile(stood, sent)}:"
+            f"{_meanwhile(stood, sent, received)}:"
         ),
         case.takes(*_PATHS, share=max(share, _starting(case, line) if told == doing.FOR_A_PROCESS else 0.0)),
         [queries.python_stood(Phase.FIT_STEPS)],
-        _SENDS if sent is not None else _ADVICE.get(told or "", _UNKNOWN),
+        _todo(told, sent, received),
         line,
         title=_TITLE,
         support=case.code.support(
@@ -146,11 +152,26 @@ def _starting(case: Case, line: SourceLine | None) -> float:
     )
 
 
-def _meanwhile(stood: Standing, sent_bytes: int | None) -> str:
+def _handed_over(case: Case, stood: Standing) -> tuple[int | None, int | None]:
+    """Bytes that its processes are sent in each step, and bytes that they send; None: little, or not known."""
+    if stood.others < _CHILDREN:
+        return None, None
+    return handed_over.sent_bytes(case), handed_over.received_bytes(case)
+
+
+def _todo(told: str | None, sent: int | None, received: int | None) -> str:
+    """What to do, by what the line waits for and what the processes hand over."""
+    if sent is not None and sent >= (received or 0):
+        return _SENDS
+    return _RECEIVES if received is not None else _ADVICE.get(told or "", _UNKNOWN)
+
+
+def _meanwhile(stood: Standing, sent_bytes: int | None, received_bytes: int | None) -> str:
     if stood.others < _CHILDREN:
         return ""
     sends = f" and are sent {units.size(sent_bytes)} a step" if sent_bytes is not None else ""
-    return f", while processes that it started use {stood.others:.1f} cores{sends}"
+    gives = f" and send back {units.size(received_bytes)} a step" if received_bytes is not None else ""
+    return f", while processes that it started use {stood.others:.1f} cores{sends}{gives}"
 
 
 _CHILDREN = 0.2

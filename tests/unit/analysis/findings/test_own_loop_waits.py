@@ -76,6 +76,20 @@ def test_what_is_sent_to_workers_in_each_step_is_told_with_how_to_send_less(tmp_
     assert finding.next_step.startswith("What stays the same goes to each worker once")
 
 
+def test_what_workers_send_back_in_each_step_is_told_with_how_to_send_less(tmp_path: Path) -> None:
+    """10 GB are written by the workers, and read by the program: 33 MB a step."""
+    tables = pool(0, 0)
+    for sample in tables["process_samples"]:
+        sample["read_bytes"] = 10_000_000_000 * (sample["pid"] == 42 and sample["time_ns"] == 8 * S)
+    for worker in tables["processes"]:
+        worker["write_bytes"] = 5_000_000_000
+
+    finding = pick(diagnosed(tmp_path / "r", OWN, **tables), "script-waits")
+
+    assert "and send back 33 MB a step" in finding.claim
+    assert finding.next_step.startswith("What workers give back is pickled")
+
+
 @pytest.mark.parametrize(("sent", "read"), [(10_000, 1_000), (900, 900)])
 def test_what_no_worker_reads_or_is_little_is_not_told_as_sent(tmp_path: Path, sent: int, read: int) -> None:
     """Files, or 3 MB a step."""
