@@ -9,10 +9,12 @@ import pyarrow.compute as pc
 from dlprof.analysis.findings import (
     dense_rows,
     flattened_maps,
+    handed_over,
     heavy_weights,
     new_pages,
     one_hot_products,
     one_hot_targets,
+    own_loop_waits,
     pair_differences,
 )
 from dlprof.analysis.findings.case import Case
@@ -87,7 +89,7 @@ def look(case: Case) -> Iterator[Claim]:
     """Stalls that the kernel counts, pages read from disk, and new pages."""
     stalled = case.machine.counter_growth("stall_memory_ns")
     pages = new_pages.of_training(case)
-    touched = int(pages.waited_ns * (1 - _explained(case, pages)))
+    touched = int(pages.waited_ns * (1 - max(_received(case, pages), _explained(case, pages))))
     lost = (stalled or 0) + touched
     if lost < 1 or (lost == stalled and stalled < _LEAST_STALLED_NS):
         return
@@ -151,6 +153,14 @@ def _explained(case: Case, pages: NewPages) -> float:
     if dense_rows.found(case, weights) is None and flattened_maps.found(case, weights) is None:
         return 0.0
     return new_pages.share_of(case, pages, weights)
+
+
+def _received(case: Case, pages: NewPages) -> float:
+    """The share of new pages in which a loop gets what workers of its own send back, where it waits for that."""
+    of_step = handed_over.received_bytes(case)
+    if of_step is None or case.loop is None or not pages.minor or not own_loop_waits.is_claimed(case):
+        return 0.0
+    return min(1.0, of_step * case.loop.count / new_pages.PAGE_BYTES / pages.minor)
 
 
 def _is_by_others(case: Case) -> bool:

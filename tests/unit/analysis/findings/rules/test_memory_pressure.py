@@ -26,6 +26,8 @@ from tests.unit.analysis.findings.cases import (
 )
 from tests.unit.analysis.findings.rules.test_wasteful_layer import tables as flattened
 from tests.unit.analysis.findings.test_heavy_weights import parameter
+from tests.unit.analysis.findings.test_own_loop_python import OWN
+from tests.unit.analysis.findings.test_own_loop_waits import giving_back
 from tests.unit.runs import S
 
 
@@ -124,3 +126,17 @@ def test_pages_of_batches_that_the_script_makes_are_claimed(tmp_path: Path) -> N
     (claim,) = memory_pressure.look(Case(runs.trained(tmp_path / "r", runs.manifest(process=_TOUCHING), **tables)))
 
     assert claim.support == Support(Ground.MODEL)
+
+
+def test_pages_of_what_workers_send_back_are_the_wait_for_them(tmp_path: Path) -> None:
+    """10 GB of it fill more than the 1.2 million pages that were made."""
+    process = {**OWN["process"], "cpu_user_ns": 9 * S, "cpu_system_ns": 3 * S}
+    tables = giving_back()
+    for sample in tables["process_samples"]:
+        sample["faults_minor"] = 1_200_000 * (sample["pid"] == 42 and sample["time_ns"] == 8 * S)
+
+    told = slugs(diagnosed(tmp_path / "r", {**OWN, "process": process}, **tables))
+    lone = slugs(diagnosed(tmp_path / "s", {**OWN, "process": process}, **{**tables, "processes": []}))
+
+    assert ("memory-pressure" in told, "script-waits" in told) == (False, True)
+    assert "memory-pressure" in lone
