@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from dlprof.analysis import columns
 from dlprof.analysis.findings import graph_loops, heavy_weights, side_by_side, small_calls
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Remedy, Sentence, Support
@@ -60,7 +61,10 @@ def look(case: Case) -> Iterator[Claim]:
         return
     batch = _batch(case)
     overhead = _overhead(case, case.steps)
-    takes = _of_pair(case, overhead) if case.pair else _of_run(case, case.steps, overhead, batch, case.loop)
+    if case.pair:
+        takes = _of_pair(case, overhead)
+    else:
+        takes = _of_run(case, case.steps, _without_collectives(case, overhead), batch, case.loop)
     if not takes or (not case.pair and (case.loop.median_ns or 0) > _LARGE_STEP_NS):
         return
     step_ms = (case.loop.median_ns or 0) / 1e6
@@ -115,6 +119,16 @@ def _overhead(case: Case, root: TreePath) -> dict[TreePath, int]:
         overhead.update(case.takes(Tree.FIT_INPUT, root / StepPart.INPUT))
         overhead.update(case.takes(Tree.FIT_CALLBACKS, share=_of_keras(case)))
     return overhead
+
+
+def _without_collectives(case: Case, overhead: Mapping[TreePath, int]) -> dict[TreePath, int]:
+    """The same without what the host stood still in collectives with other ranks: no kernel runs then either."""
+    begin, end = case.phases.training_span
+    rows = case.run.table("collectives", ("start_ns", "blocked_ns"))
+    start, blocked = columns.integers(rows["start_ns"]), columns.integers(rows["blocked_ns"])
+    stood = int(blocked[(start >= begin) & (start < end)].sum())
+    left = max(0.0, 1 - stood / max(1, sum(overhead.values())))
+    return {leaf: int(ns * left) for leaf, ns in overhead.items()} if stood else dict(overhead)
 
 
 def _of_keras(case: Case) -> float:

@@ -29,6 +29,18 @@ def test_tiny_batches_are_dispatch_bound(tmp_path: Path) -> None:
     assert finding.at_stake_ns == pytest.approx(5.4 * S * (1 - 2 / 128), rel=0.01)
 
 
+def test_waits_for_other_ranks_are_no_part_of_starting_a_step(tmp_path: Path) -> None:
+    """A rank stands still for 15 of the 18 ms outside of kernels in each step: larger batches save none of that."""
+    waits = [
+        {"kind": "backward", "process_group": "0", "ordinal": number, "start_ns": one["start_ns"] + 2 * MS,
+         "dur_ns": 15 * MS, "blocked_ns": 15 * MS, "bytes": 400}
+        for number, one in enumerate(runs.steps(300, samples=2))
+    ]  # fmt: skip
+    told = replace(planted(), tables={**planted().tables, "collectives": waits}).diagnosis(tmp_path)
+
+    assert pick(told, "dispatch-bound").at_stake_ns == pytest.approx(0.9 * S * (1 - 2 / 128), rel=0.01)
+
+
 def test_saves_between_small_steps_are_no_part_of_starting_them(tmp_path: Path) -> None:
     """Nine tenths of 4 s of steps, of which larger batches save half; 2 s of callbacks save the model."""
     tables = {
