@@ -97,7 +97,9 @@ def _failed(case: RankCase) -> Iterator[tuple[Finding, Query]]:
 
 
 def _is_left_alone(case: RankCase, failed: RankTimes) -> bool:
-    """Whether all other ranks ended well, in as many steps: one that dies in the midst takes the others with it."""
+    """Whether all others ended well, in as many steps, and this one raised: who dies in the midst takes them along."""
+    if failed.ended != "exit code 1":  # what Python ends with that raised; a signal has other causes
+        return False
     others = [one for one in case.summary.ranks if one.rank != failed.rank]
     return bool(others) and all(one.ended == "exit code 0" and one.steps <= failed.steps for one in others)
 
