@@ -146,11 +146,14 @@ def without_keras(config: TraceConfig) -> TraceConfig:
     return config
 
 
+_FILE_FIRST = "write the script to a file first, and trace that"
+
+
 def check_script(config: TraceConfig) -> None:
     """Refuse a script that Python could not even open.
 
     Raises:
-        NoInputError: It does not exist, or cannot be read.
+        NoInputError: It does not exist, cannot be read, or only once.
         UsageError: It is a folder.
     """
     if config.module:
@@ -162,6 +165,9 @@ def check_script(config: TraceConfig) -> None:
         )
     if not path.exists():
         raise NoInputError(f"There is no script {path}.", hint=_where_from(path))
+    if not path.is_file():  # what is read of it before the script starts would be missing from the script
+        text = f"The script {path} is no file: a pipe gives its text once, and dlprof reads a script more than once."
+        raise NoInputError(text, hint=_FILE_FIRST)
     if not os.access(path, os.R_OK):
         raise NoInputError(f"The script {path} may not be read.", hint=f"chmod +r {path}")
 
@@ -170,6 +176,8 @@ def _where_from(path: Path) -> str:
     """What to do about a script that is not there: scenarios come with dlprof, and are copied first."""
     from dlprof.shipped import scenarios  # noqa: PLC0415  (of no use to a script that is there)
 
+    if str(path) == "-":
+        return f"{_FILE_FIRST}; none is read from standard input"
     if path.suffix in ("", ".py") and path.stem in {one.name for one in scenarios.known()}:
         home = path.parent.name == scenarios.FOLDER and str(path.parent) != scenarios.FOLDER
         return f"dlprof scenarios copy {path.stem}{f' {path.parent}' if home else ''}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -144,3 +145,24 @@ def test_a_script_that_does_not_name_keras_is_not_told_that_there_is_none(tmp_pa
 def test_variables_that_change_how_fast_training_runs_are_kept() -> None:
     """And no others: they are the user's own affair."""
     assert target.kept_environment(on({}, None, OMP_NUM_THREADS="2", HOME="/root")) == {"OMP_NUM_THREADS": "2"}
+
+
+def test_a_script_in_a_pipe_is_refused(tmp_path: Path) -> None:
+    """As in `dlprof trace <(sed s/a/b/ train.py)`: dlprof would read it empty, and an empty script would run."""
+    pipe = tmp_path / "train.py"
+    os.mkfifo(pipe)
+
+    with pytest.raises(NoInputError, match="is no file: a pipe gives its text once") as refused:
+        target.check_script(TraceConfig(script=str(pipe)))
+
+    assert refused.value.hint == "write the script to a file first, and trace that"
+
+
+def test_a_script_from_standard_input_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A `-` is no path that was misspelled."""
+    monkeypatch.chdir(tmp_path)
+
+    with pytest.raises(NoInputError) as refused:
+        target.check_script(TraceConfig(script="-"))
+
+    assert refused.value.hint == "write the script to a file first, and trace that; none is read from standard input"
