@@ -47,6 +47,8 @@ RANKS = "rank-[0-9][0-9][0-9]*"
 """Folders, in one that holds nothing else, of the runs of the ranks of one training."""
 RUNS_FOLDER = "dlprof_runs"
 """Folder, below the current one, that takes runs which are given no name."""
+_UNDECODED = re.compile("[\udc80-\udcff]")
+"""What stands for a byte of a file's name that is no text."""
 
 
 class RunDir(Struct, frozen=True):
@@ -275,8 +277,11 @@ def make_private(folder: Path) -> None:
 
 
 def free_path(name: str, now: datetime) -> Path:
-    """Where a new run of this name would go: below `dlprof_runs/`, not made yet."""
-    return free_name(Path(RUNS_FOLDER), f"{now:%Y%m%d-%H%M%S}-{name}")
+    """Where a new run of this name would go: below `dlprof_runs/`, not made yet.
+
+    The name is often a script's, whose bytes may be no text, in UTF-8 or in this locale; the folder's is.
+    """
+    return free_name(Path(RUNS_FOLDER), f"{now:%Y%m%d-%H%M%S}-{_UNDECODED.sub('_', name)}")
 
 
 def repeats_folder(path: Path | None, label: str) -> Path:

@@ -123,3 +123,10 @@ def test_the_start_of_no_process_is_an_error() -> None:
     """Process numbers end at 2^22."""
     with pytest.raises(FileNotFoundError):
         rundir.process_start(1 << 30)
+
+
+def test_a_run_of_a_script_whose_name_is_no_text_has_a_plain_name() -> None:
+    """As of an old archive, or of any name but a plain one where the locale is C."""
+    path = rundir.free_path("b\udcff-own", NOW)
+
+    assert path == Path("dlprof_runs/20260304-050607-b_-own")
