@@ -5,6 +5,7 @@ import os
 import threading
 import weakref
 from os import X_OK, access, fsdecode, getpid
+from signal import ITIMER_PROF, ITIMER_REAL, ITIMER_VIRTUAL, getitimer, setitimer
 
 from dlprof_probes import wire
 from dlprof_probes.inproc.clock import now
@@ -12,6 +13,10 @@ from dlprof_probes.inproc.clock import now
 _REPLACED = (
     "The program put another one in its own place (%s): of that one only what is measured from outside is known."
 )
+
+
+_LONGER_S = 0.25
+"""So much longer, at most, Python may take to end for the modules of dlprof."""
 
 
 def watch(session):
@@ -23,6 +28,8 @@ def watch(session):
 
 def _watch_exits(session):
     patches = session.probe.patches
+    atexit.register(put_off_timers)
+    patches.on_undo(lambda: atexit.unregister(put_off_timers))
     atexit.register(session.finish)
     patches.on_undo(lambda: atexit.unregister(session.finish))
 
@@ -36,6 +43,17 @@ def _watch_exits(session):
         return _exit
 
     patches.replace(os, "_exit", make)
+
+
+def put_off_timers():
+    """Let timers of the script's that still run ring later, by what Python's end takes longer here.
+
+    Python takes handlers of signals back before it takes modules apart: from then on a timer ends the process.
+    """
+    for timer in (ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF):
+        left, interval = getitimer(timer)
+        if left:
+            setitimer(timer, left + _LONGER_S, interval)
 
 
 def at_shutdown(session):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import weakref
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -84,3 +86,28 @@ def test_a_replacement_that_fails_is_taken_back(
 
     assert [note.slug for note in out.stream().notes] == ["program-replaced", "program-not-replaced"]
     assert out.stream().meta["exec"] is None
+
+
+@pytest.fixture
+def timer() -> Iterator[int]:
+    """One that does not ring before the test is over, and runs no longer than that."""
+    yield signal.ITIMER_VIRTUAL
+    signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+
+
+def test_a_timer_that_still_runs_at_the_end_rings_later(timer: int) -> None:
+    """Python's end takes longer with the modules of dlprof, and has no handlers any more: the timer would end it."""
+    signal.setitimer(timer, 100, 7)
+
+    process_life.put_off_timers()
+
+    left, interval = signal.getitimer(timer)
+    assert 100 < left < 101
+    assert interval == 7
+
+
+def test_a_timer_that_does_not_run_is_not_started(timer: int) -> None:
+    """Most scripts have none."""
+    process_life.put_off_timers()
+
+    assert signal.getitimer(timer) == (0, 0)
