@@ -50,7 +50,10 @@ def _run() -> int:
     except streams.OutputError:
         raise
     except Exception as error:  # noqa: BLE001  (the last line of defence)
-        return _no_folder() if _folder_is_gone(error) else _bug(error)
+        if _folder_is_gone(error):
+            return _no_folder()
+        hiding = _hiding_file() if isinstance(error, (ImportError, AttributeError)) else None
+        return _hidden_module(hiding) if hiding else _bug(error)
 
 
 def _output_failed(error: streams.OutputError) -> int:
@@ -77,6 +80,25 @@ def _no_folder() -> int:
     print("dlprof: error: The current folder was removed.", file=sys.stderr)
     print("  try: cd to one that exists", file=sys.stderr)
     return int(ExitCode.NO_INPUT)
+
+
+def _hiding_file() -> str | None:
+    """The file that was taken in the place of a module of Python's, as `json.py` in the current folder."""
+    home = os.path.dirname(os.__file__) + os.sep  # noqa: PTH120  (pathlib may be what is hidden)
+    for name in sys.stdlib_module_names - {"distutils"}:  # setuptools has that one, too
+        path = str(getattr(sys.modules.get(name), "__file__", None))
+        if path.endswith(".py") and not path.startswith(home):
+            return path
+    return None
+
+
+def _hidden_module(path: str) -> int:
+    """Python looks into the current folder first under `python -m`, and into those of PYTHONPATH always."""
+    print(f"dlprof: error: {path} hides the module of Python's that has its name.", file=sys.stderr)
+    print(
+        "  try: dlprof instead of python -m dlprof; or rename it, or take its folder from PYTHONPATH", file=sys.stderr
+    )
+    return int(ExitCode.UNAVAILABLE)
 
 
 def _bug(error: Exception) -> int:

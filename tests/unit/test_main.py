@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -151,3 +152,23 @@ def test_a_program_that_is_watched_ends_as_ever(monkeypatch: pytest.MonkeyPatch)
     command._end(3)
 
     assert ended_with == []
+
+
+def test_a_file_of_the_users_that_hides_a_module_of_pythons_is_no_bug(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`python -m dlprof` finds a `json.py` of the current folder before Python's own."""
+    hiding = SimpleNamespace(__file__="/home/me/wave.py")
+
+    def fails(words: list[str]) -> None:
+        """As where dlprof looks for what only Python's own has."""
+        raise AttributeError("module 'wave' has no attribute 'open'")
+
+    monkeypatch.setitem(sys.modules, "wave", hiding)
+    monkeypatch.setattr(cli, "parse", fails)
+
+    assert command.main() == 69
+    assert capsys.readouterr().err == (
+        "dlprof: error: /home/me/wave.py hides the module of Python's that has its name.\n"
+        "  try: dlprof instead of python -m dlprof; or rename it, or take its folder from PYTHONPATH\n"
+    )
