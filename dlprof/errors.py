@@ -109,3 +109,15 @@ class CannotCreateError(DlprofError):
     """An output folder or file cannot be written."""
 
     exit_code = ExitCode.CANNOT_CREATE
+
+
+class UnstoredError(DlprofError):
+    """The script has run, and what stores its run could not even be loaded, as without memory.
+
+    Attributes:
+        shell_code: The script's exit code, which dlprof ends with.
+    """
+
+    def __init__(self, message: str, shell_code: int) -> None:
+        super().__init__(message)
+        self.shell_code = shell_code

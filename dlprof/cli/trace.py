@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dlprof.config import PROBES, SETTABLE, TraceConfig
-from dlprof.errors import DlprofError, UsageError
+from dlprof.errors import DlprofError, UnstoredError, UsageError
 from dlprof.report.say import say
 
 if TYPE_CHECKING:  # imported when it runs: --help stays fast
@@ -194,7 +194,11 @@ def _once(settings: TraceConfig, *, report: bool) -> int:
     if ranks.of_environment(os.environ) is not None:
         settings = replace(settings, progress=False)  # a terminal has one line for all ranks
     settings, view = _view(settings)
-    traced = pipeline.trace(settings, report=say, view=view, meanwhile=_REPORT if report else ())
+    try:
+        traced = pipeline.trace(settings, report=say, view=view, meanwhile=_REPORT if report else ())
+    except UnstoredError as error:
+        say(error.message)
+        return error.shell_code
     store_and_tell(traced, report=report)
     return int(traced.outcome.shell_code)
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from dlprof import rundir
 from dlprof.config import TraceConfig
-from dlprof.errors import Report
+from dlprof.errors import Report, UnstoredError
 from dlprof.launch import heap, machine, ranks, seal, sources, system, target
 from dlprof.launch.preloading import Preloading
 from dlprof.launch.recorded import ProbeStates, read_anchor
@@ -58,6 +58,7 @@ def trace(config: TraceConfig, *, report: Report, view: View, meanwhile: Sequenc
 
     Raises:
         DlprofError: The run cannot be set up; the script has not been started then.
+        UnstoredError: The script has run, but what stores it cannot be loaded.
     """
     asked, config = config, target.without_keras(config)
     if config.script != asked.script:
@@ -80,7 +81,11 @@ def trace(config: TraceConfig, *, report: Report, view: View, meanwhile: Sequenc
     recorded = TracedScript(config, goal, folder, needed, begins).go(view)
     heap.sum_up(folder, goal.interpreter, goal.memray, report=report)
     needed.wait()
-    from dlprof.pipeline import storing  # noqa: PLC0415  (large: not before the script has run)
+    try:
+        from dlprof.pipeline import storing  # noqa: PLC0415  (large: not before the script has run)
+    except (ImportError, MemoryError, OSError) as error:  # `ulimit -v`, or dlprof's packages were changed meanwhile
+        text = f"the run could not be stored: {type(error).__name__}: {error}"
+        raise UnstoredError(text, recorded.outcome.shell_code) from error
 
     traced = storing.store(folder, followed.indexed(manifest, config, recorded), recorded)
     followed.store(begins, recorded)

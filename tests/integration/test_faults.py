@@ -407,3 +407,14 @@ def test_a_forked_child_that_ends_in_python_leaves_the_parents_counts_alone(tmp_
 
     rows = runner.sql(tmp_path, "SELECT hits FROM lines WHERE function = 'work' AND hits > 0")
     assert rows == [{"hits": 2}]
+
+
+def test_a_run_that_cannot_be_stored_for_want_of_memory_ends_as_the_script(tmp_path: Path) -> None:
+    """What makes the tables is loaded after the script, and takes more memory than a small script may have."""
+    runner.write(tmp_path, "short.py", "raise SystemExit(3)")
+    command = f"ulimit -v 150000; exec {sys.executable} -m dlprof trace short.py"
+
+    ended = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    assert ended.returncode == 3
+    assert "the run could not be stored: " in ended.stderr
