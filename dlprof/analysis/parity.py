@@ -16,7 +16,7 @@ from dlprof.analysis import training as trainings
 from dlprof.analysis.columns import total
 from dlprof.analysis.loaders import Loader
 from dlprof.analysis.training import Training
-from dlprof.schema.vocabulary import Loop, RunState
+from dlprof.schema.vocabulary import EventKind, Loop, RunState
 from dlprof.store.run import Run
 
 LOSS_TOLERANCE, LOSS_TOLERANCE_RANDOM = 0.10, 0.25
@@ -115,6 +115,16 @@ class _Check:
         if formats[0] != formats[1]:
             told = " and ".join(text or "dlprof's own probes" for text in formats)
             self.differences.append(f"what recorded them: {told}")
+        self._python_functions()
+
+    def _python_functions(self) -> None:
+        """A trace with stacks takes longer, and shows as Python what is idle time without them."""
+        python = [any(op["kind"] == EventKind.PYTHON.word for op in run.rows("kernel_ops")) for run in (self.a, self.b)]
+        if python[0] != python[1]:
+            one, other = ("A", "B") if python[0] else ("B", "A")
+            self.differences.append(
+                f"only {one} was traced with functions of Python, which takes time; its host_python is idle in {other}"
+            )
 
     def _work(self) -> None:
         one, two = _script(self.a), _script(self.b)

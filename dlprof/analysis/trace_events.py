@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
-from dlprof.analysis import trace_marks, trace_phases
+from dlprof.analysis import trace_phases
 from dlprof.analysis.columns import Integers, Truths, integers
 from dlprof.analysis.stretches import Stretches
-from dlprof.analysis.trace_marks import MarkSort
+from dlprof.schema import trace_marks
+from dlprof.schema.trace_marks import MarkSort
 from dlprof.schema.vocabulary import Category, EventKind
 from dlprof.store.run import Run
 

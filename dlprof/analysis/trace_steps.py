@@ -1,6 +1,6 @@
 """Steps, epochs and phases of a run of foreign traces, from the ranges that its traces hold.
 
-One process has them: the one of lowest rank that names steps. Times are in ns on the run's timeline.
+One process has them: the one of lowest rank that names steps, in all files that its thread is in. Times are in ns on the run's timeline.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dlprof.analysis import trace_marks
 from dlprof.analysis.columns import integers
-from dlprof.analysis.trace_marks import HOW, PROGRAM_LINE, STEP_LINE, Mark, MarkSort
+from dlprof.schema import trace_marks
+from dlprof.schema.trace_marks import HOW, PROGRAM_LINE, STEP_LINE, Mark, MarkSort
 from dlprof.schema.vocabulary import Category, Direction, EventKind, Loop
 from dlprof.store.run import Run
 
@@ -150,10 +150,17 @@ def _rank(group: Sequence[_Range]) -> tuple[int, int, int, int]:
 
 
 def _goes_with(group: Sequence[_Range], best: Sequence[_Range]) -> bool:
-    """Whether ranges are steps of another loop of the same thread."""
+    """Whether ranges are steps of another loop of the same thread, or of the same loop in another file.
+
+    A profiler with a schedule writes a file for each of its cycles.
+    """
     one, other = group[0], best[0]
-    same = one.place == other.place and one.lane == other.lane and one.mark.sort <= MarkSort.STEP
-    return same and group is not best
+    if group is best or one.lane != other.lane or one.mark.sort > MarkSort.STEP:
+        return False
+    if one.place == other.place:
+        return True
+    same_process = replace(one.place, window=0) == replace(other.place, window=0) and one.place.host is not None
+    return same_process and (one.mark.sort, one.mark.stem) == (other.mark.sort, other.mark.stem)
 
 
 def _overlap(some: Sequence[_Range], others: Sequence[_Range]) -> bool:

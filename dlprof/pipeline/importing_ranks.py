@@ -6,6 +6,7 @@ A rank whose trace cannot be read does not keep the others from being there.
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -25,6 +26,8 @@ from dlprof.schema.manifest import Rank
 
 _BY_TRACE, _BY_NAME = "trace", "file name"
 _NAMED = re.compile(r"rank[-_ ]?(\d{1,6})(?!\d)", re.IGNORECASE)
+_BELOW = ("plugins/profile/*/*.xplane.pb", "*/plugins/profile/*/*.xplane.pb", "*/*.pt.trace.json*")
+_UNRANKED = "neither the trace nor the name of its file tells a rank"
 _MOST = 1 << 15
 """Ranks that the tables can hold."""
 
@@ -93,7 +96,19 @@ def import_folder(
 
 
 def _no_trace(folder: Path) -> NoInputError:
+    below = _trace_below(folder)
+    if below is not None:
+        return NoInputError(
+            f"There is no trace in {folder} itself; folders below are not searched.",
+            hint=f"below lies {below}: dlprof import {shlex.quote(str(below))}",
+        )
     return NoInputError(f"There is no trace in {folder}.", hint="dlprof import --list names the formats")
+
+
+def _trace_below(folder: Path) -> Path | None:
+    """A trace as profilers put them below a folder of logs (`plugins/profile/TIME/`): the last one."""
+    found = [path for pattern in _BELOW for path in folder.glob(pattern) if path.is_file()]
+    return max(found, key=lambda path: path.parent.name, default=None)
 
 
 class _Import:
@@ -109,10 +124,12 @@ class _Import:
         self._report = report
         self._worlds: list[int] = []
         self._done = self._files = 0
+        self._source = Path()
 
     def read(self, by: Reads, files: Sequence[Path], reader: str | None) -> None:
         """Have all of them read."""
         self._files = len(files)
+        self._source = files[0].parent
         # The largest first, so that none of them is begun when all others are over.
         numbered = sorted(enumerate(files), key=lambda one: -one[1].stat().st_size)
         places = [(path, self._place(number)) for number, path in numbered]
@@ -146,7 +163,7 @@ class _Import:
         """Give a run its rank and its place; why not, if that cannot be."""
         rank = _rank_of(path, told.facts)
         if rank is None:
-            return "neither the trace nor the name of its file tells a rank"
+            return _UNRANKED
         if rank.rank in self._made.ranks:
             return f"rank {rank.rank} is there already, of {self._made.ranks[rank.rank]}"
         folder = RunDir(place)
@@ -167,7 +184,9 @@ class _Import:
         made.passed_over.sort()
         if not made.ranks:
             file, why = next(iter(made.refused.items()))
-            raise BadDataError(f"No rank could be read. {file}: {why}.")
+            each = f"cycles of one process: dlprof import {shlex.quote(str(self._source))}/*, without the folder itself"
+            hint = each if set(made.refused.values()) == {_UNRANKED} else None
+            raise BadDataError(f"No rank could be read. {file}: {why}.", hint=hint)
         first = made.folder.path / f"rank-{min(made.ranks):03d}"
         world = max(self._worlds, default=None)
         made.folder.write_manifest(rank_folders.shared_manifest(RunDir(first).read_manifest(), world))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from dlprof.analysis import kernels
@@ -10,8 +10,10 @@ from dlprof.analysis.breakdown import Breakdown
 from dlprof.analysis.columns import steps_of, total
 from dlprof.analysis.shares import proportional
 from dlprof.report.model import PartTime, StepParts, TreeTime
+from dlprof.schema import trace_marks
+from dlprof.schema.trace_marks import MarkSort
 from dlprof.schema.tree_paths import STEPS_OF_LOOP, TreePath
-from dlprof.schema.vocabulary import Loop, StepPart
+from dlprof.schema.vocabulary import EventKind, Loop, StepPart
 from dlprof.store.run import Run
 
 _TOP = 3
@@ -34,6 +36,7 @@ def step_parts(run: Run, tree: Breakdown | None) -> StepParts | None:
     if loop is None or tree.steps is None or not count:
         return None
     step_ns = tree.time(tree.steps) // count
+    unseen = _unseen(run)
     parts = proportional(step_ns, {part: tree.time(TreePath(tree.steps / part)) for part in StepPart})
     return StepParts(
         loop=loop,
@@ -42,8 +45,29 @@ def step_parts(run: Run, tree: Breakdown | None) -> StepParts | None:
         window_step_ns=step_ns,
         plain_step_ns=None,
         slowdown=None,
-        parts=tuple(PartTime(part.value, parts.get(part, 0), None) for part in StepPart),
+        parts=tuple(PartTime(part.value, _known(part, parts.get(part, 0), unseen), None) for part in StepPart),
     )
+
+
+def _known(part: StepPart, time_ns: int, unseen: Collection[StepPart]) -> int | None:
+    """The time of a part; None where none was found because such a trace shows none."""
+    return None if not time_ns and part in unseen else time_ns
+
+
+def _unseen(run: Run) -> set[StepPart]:
+    """Parts that no event of the trace would be of: that none was seen does not say that they took no time."""
+    ops = run.rows("kernel_ops")
+    kinds = {op["kind"] for op in ops}
+    marks = {mark.sort for mark in trace_marks.of_ops(ops).values()}
+    unseen = set()
+    if EventKind.PYTHON.word not in kinds:
+        unseen.add(StepPart.HOST_PYTHON)
+    if MarkSort.INPUT not in marks:
+        unseen.add(StepPart.INPUT)
+    if EventKind.KERNEL.word not in kinds:  # tracers of devices show copies and waits, too
+        seen = ((StepPart.TRANSFER, EventKind.TRANSFER), (StepPart.SYNC, EventKind.WAIT))
+        unseen.update(part for part, kind in seen if kind.word not in kinds)
+    return unseen
 
 
 @dataclass(frozen=True)

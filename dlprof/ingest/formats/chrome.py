@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 
 from dlprof.ingest.formats.base import FileContent, Reader, Sample
@@ -10,7 +11,11 @@ from dlprof.ingest.kernels.trace import Lane, Trace
 from dlprof.ingest.parse.chrome import ChromeFile, Event, as_ns, judge_unpaired, thread_number
 from dlprof.ingest.parse.open_events import OpenEvents
 from dlprof.ingest.parse.passed_over import PassedOver
+from dlprof.schema import trace_marks
+from dlprof.schema.trace_marks import MarkSort
 from dlprof.schema.vocabulary import EventKind
+
+_RANGES = (MarkSort.NUMBERED_STEP, MarkSort.STEP, MarkSort.OPTIMISER, MarkSort.EPOCH)
 
 
 def claims(sample: Sample) -> bool:
@@ -21,6 +26,8 @@ def claims(sample: Sample) -> bool:
 
 def read(path: Path) -> FileContent:
     """Complete events, and pairs of begin and end, as operators of the host.
+
+    Those whose names say that they are whole steps, epochs or updates are ranges around operators: they do no work.
 
     Raises:
         ArtifactError: The file is damaged.
@@ -53,8 +60,18 @@ def read(path: Path) -> FileContent:
 def _row(trace: Trace, event: Event, end_us: float) -> EventRow:
     process = event.pid if isinstance(event.pid, int) else 0
     lane = trace.lane((event.pid, event.tid), Lane(process % 2**31, thread_number(event), str(event.tid)))
-    start = as_ns(event.ts)
-    return EventRow(EventKind.OPERATOR, trace.names.number(str(event.name)), start, max(0, as_ns(end_us) - start), lane)
+    start, name = as_ns(event.ts), str(event.name)
+    return EventRow(_kind(name), trace.names.number(name), start, max(0, as_ns(end_us) - start), lane)
+
+
+@lru_cache(maxsize=4096)
+def _kind(name: str) -> EventKind:
+    mark = trace_marks.of_name(name)
+    if mark is None:
+        return EventKind.OPERATOR
+    if mark.sort is MarkSort.INPUT:
+        return EventKind.INPUT
+    return EventKind.ANNOTATION if mark.sort in _RANGES else EventKind.OPERATOR
 
 
 READER = Reader("chrome", "any other trace in Chrome's format", claims, read)

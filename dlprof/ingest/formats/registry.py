@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import Sequence
 from functools import cache
@@ -55,6 +56,10 @@ READERS: tuple[Reader, ...] = tuple(module.READER for module in _IN_ASKING_ORDER
 """The readers that come with dlprof."""
 
 
+_NO_EVENTS = re.compile(rb'(?:\xef\xbb\xbf)?\s*(?:\[\s*\]|\{\s*"traceEvents"\s*:\s*\[\s*\]\s*\})\s*')
+"""A trace in Chrome's format that holds nothing else, either."""
+
+
 def sample(path: Path) -> Sample:
     """The head of a file.
 
@@ -88,6 +93,8 @@ def find(path: Path) -> Reader:
     for reader in all_readers():
         if reader.claims(seen):
             return reader
+    if _NO_EVENTS.fullmatch(seen.head):
+        raise ArtifactError("a trace without any event: nothing was recorded", path=path)
     known = ", ".join(reader.name for reader in all_readers())
     raise ArtifactError(f"of no format that dlprof knows ({known})", path=path, offset=0)
 

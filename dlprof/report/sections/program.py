@@ -12,7 +12,7 @@ from dlprof.analysis.recompilations import Recompilation
 from dlprof.analysis.steps import StepSummary
 from dlprof.report import step_words, worth_a_row
 from dlprof.report.console import Column, Page
-from dlprof.report.model import EpochTime, PartTime, PhaseTime, Report, StepParts
+from dlprof.report.model import EpochTime, PhaseTime, Report, StepParts
 from dlprof.schema.vocabulary import Phase, StepTime
 from dlprof.units import bar, duration, percent, safe
 
@@ -183,6 +183,10 @@ def _why(recompilation: Recompilation) -> str:
     return f"{recompilation.argument}: {before} to {now}"
 
 
+_UNSPLIT = "in host python: where calls of steps begin and end is not known"
+_UNSEEN = "not known: the trace shows nothing of the kind"
+
+
 def step_parts(page: Page, report: Report) -> None:
     """What a step consists of, from a kernel window."""
     split = report.step_split
@@ -193,7 +197,8 @@ def step_parts(page: Page, report: Report) -> None:
     page.title(f"A {step_words.kind(split.loop)} of {duration(whole)}", mean if report.imported else _scaled(split))
     table = page.table(("part", "left"), ("time", "right"), ("%", "right"), ("", "left"))
     for part in split.parts:
-        table.add_row(*_part_row(page, part, part.plain_ns if split.plain_step_ns else part.window_ns, whole))
+        time_ns = part.plain_ns if split.plain_step_ns else part.window_ns
+        table.add_row(*_part_row(page, part.name, time_ns, whole, _UNSEEN if report.imported else _UNSPLIT))
     page.show(table)
     if split.slow_epoch is not None:
         page.say(_of_epoch(split.slow_epoch), "yellow", 2)
@@ -213,8 +218,8 @@ def _scaled(split: StepParts) -> str:
     return f"{traced}, not scaled: there was no plain step"
 
 
-def _part_row(page: Page, part: PartTime, time_ns: int | None, whole_ns: int) -> list[str]:
+def _part_row(page: Page, name: str, time_ns: int | None, whole_ns: int, why_none: str) -> list[str]:
     if time_ns is None:
-        return [part.name, "-", "-", "in host python: where calls of steps begin and end is not known"]
+        return [name, "-", "-", why_none]
     drawn = bar(time_ns / whole_ns if whole_ns else 0, _PART_BAR, ascii_only=page.ascii)
-    return [part.name, duration(time_ns), percent(time_ns, whole_ns), drawn]
+    return [name, duration(time_ns), percent(time_ns, whole_ns), drawn]

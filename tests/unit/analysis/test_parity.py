@@ -13,7 +13,7 @@ from dlprof.analysis import parity
 from dlprof.store.run import Run
 from tests.unit import runs
 from tests.unit.analysis.findings.loading import passes
-from tests.unit.foreign import foreign, marked
+from tests.unit.foreign import Event, foreign, marked
 from tests.unit.runs import S, trained
 
 
@@ -237,3 +237,14 @@ def test_a_run_that_no_loader_fed_is_not_said_to_have_another(tmp_path: Path) ->
     a, b = runs.trained(tmp_path / "a", loaders=passes()), runs.trained(tmp_path / "b")
 
     assert parity.check(a, b).differences == ()
+
+
+def test_a_trace_with_functions_of_python_differs_from_one_without(tmp_path: Path) -> None:
+    """What is Python in one is idle in the other."""
+    step = marked("step 1", 0, 5)
+    a = foreign(tmp_path / "a", step)
+    b = foreign(tmp_path / "b", step, Event("python", "train.py(7): main", 0, 5))
+
+    assert parity.check(a, b).differences == (
+        "only B was traced with functions of Python, which takes time; its host_python is idle in A",
+    )

@@ -199,3 +199,25 @@ def test_a_line_of_steps_counts_before_that_of_programs(tmp_path: Path) -> None:
 def test_a_trace_that_names_no_steps_has_none(tmp_path: Path) -> None:
     """They are not guessed from kernels that repeat."""
     assert trace_steps.find(foreign(tmp_path / "r", *(kernel("k", at, 1) for at in range(9)))) is None
+
+
+def test_steps_of_a_thread_are_those_in_all_its_files(tmp_path: Path) -> None:
+    """A profiler with a schedule writes a file for each cycle; the next cycle is not another process."""
+    structure = found(
+        tmp_path / "r",
+        marked("ProfilerStep#2", 0, 4, window=0, lane="thread 41 (python)"),
+        marked("ProfilerStep#6", 50, 5, window=1, lane="thread 41 (python)"),
+    )
+
+    assert times(structure.steps) == [(2, 0, 4), (6, 50, 55)]
+
+
+def test_steps_of_another_thread_in_another_file_are_of_another_process(tmp_path: Path) -> None:
+    """They are not told, though they lie apart in time."""
+    structure = found(
+        tmp_path / "r",
+        marked("ProfilerStep#2", 0, 4, window=0, lane="thread 41 (python)"),
+        marked("ProfilerStep#6", 50, 5, window=1, lane="thread 42 (python)"),
+    )
+
+    assert times(structure.steps) == [(2, 0, 4)]

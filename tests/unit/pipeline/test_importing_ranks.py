@@ -135,3 +135,26 @@ def test_figures_of_public_traces_are_those_of_hta(tmp_path: Path) -> None:
     }
     assert told == HTA
     assert (summary.device_collectives.count, summary.device_collectives.last_share) == (10, {0: 0.3, 1: 0.7})
+
+
+def test_a_folder_of_logs_is_told_where_its_trace_lies(tmp_path: Path) -> None:
+    """Profilers of TensorFlow and JAX put it below."""
+    deep = tmp_path / "logs" / "plugins" / "profile" / "2026_01_02"
+    deep.mkdir(parents=True)
+    (deep / "host.xplane.pb").write_bytes(b"x")
+
+    with pytest.raises(NoInputError, match="no trace in .* itself; folders below are not searched") as caught:
+        importing_ranks.import_folder(tmp_path / "logs", None, reader=None, report=silent)
+
+    assert caught.value.hint is not None
+    assert caught.value.hint.endswith("plugins/profile/2026_01_02/host.xplane.pb")
+
+
+def test_files_that_tell_no_rank_may_be_of_one_process(tmp_path: Path) -> None:
+    """The refusal says how to import them."""
+    folder = written(tmp_path / "in", first=trace(None), second=trace(None))
+
+    with pytest.raises(BadDataError) as caught:
+        importing_ranks.import_folder(folder, tmp_path / "out", reader=None, report=silent)
+
+    assert caught.value.hint == f"cycles of one process: dlprof import {folder}/*, without the folder itself"

@@ -58,3 +58,32 @@ def test_kernels_with_most_time_are_those_of_the_gpu(tmp_path: Path) -> None:
     facts = imported_parts.facts(run, None)
 
     assert (facts.kernels, facts.kernels_ns) == ([("gemm", 3 * MS), ("relu", 1 * MS)], 4 * MS)
+
+
+def test_parts_that_the_trace_shows_nothing_of_are_not_known(tmp_path: Path) -> None:
+    """Without stacks there is no time of Python in it, which does not say that Python took none."""
+    run = foreign(tmp_path / "r", marked("step 1", 0, 10), Event("operator", "mm", 0, 6))
+    split = imported_parts.step_parts(run, breakdown.of_run(run))
+
+    assert split is not None
+    assert {part.name: part.window_ns for part in split.parts} == {
+        "kernels": 6 * MS,
+        "idle": 4 * MS,
+        "dispatch": 0,
+        "transfer": None,
+        "input": None,
+        "sync": None,
+        "host python": None,
+    }
+
+
+def test_copies_and_waits_are_known_to_be_none_where_devices_were_traced(tmp_path: Path) -> None:
+    """Their tracer shows those, too."""
+    run = foreign(tmp_path / "r", marked("step 1", 0, 10), kernel("gemm", 0, 6))
+    split = imported_parts.step_parts(run, breakdown.of_run(run))
+
+    assert split is not None
+    assert {part.name: part.window_ns for part in split.parts if part.name in ("transfer", "sync")} == {
+        "transfer": 0,
+        "sync": 0,
+    }

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from dlprof.ingest.artifact import ArtifactError
 from dlprof.ingest.formats import kineto, nvidia_smi, nvprof_text, theano_profile
 from dlprof.ingest.formats import line_profiler as line_profiler_files
 from dlprof.ingest.formats import pyspy as pyspy_files
@@ -74,3 +75,10 @@ def test_a_reader_is_found_by_its_name() -> None:
     assert formats.named("kineto") is kineto.READER
     assert formats.named("nobody's") is None
     assert formats.named(None) is None
+
+
+@pytest.mark.parametrize("content", ["[]", " [ ]\n", '{"traceEvents": []}'])
+def test_a_trace_without_events_is_said_to_be_one(content: str, tmp_path: Path) -> None:
+    """It is of a format that is known: its program recorded nothing."""
+    with pytest.raises(ArtifactError, match="a trace without any event: nothing was recorded"):
+        formats.find(put(tmp_path, content))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dlprof.analysis.trace_marks import MarkSort, of_name, of_ops
+from dlprof.schema.trace_marks import MarkSort, of_name, of_ops
 
 
 @pytest.mark.parametrize(
