@@ -1,6 +1,7 @@
 """Steps, epochs and phases of a run of foreign traces, from the ranges that its traces hold.
 
-One process has them: the one of lowest rank that names steps, in all files that its thread is in. Times are in ns on the run's timeline.
+One process has them: the one of lowest rank that names steps, in all files that its thread is in. Times are in ns on
+the run's timeline.
 """
 
 from __future__ import annotations
