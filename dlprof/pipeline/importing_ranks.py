@@ -27,6 +27,8 @@ from dlprof.schema.manifest import Rank
 _BY_TRACE, _BY_NAME = "trace", "file name"
 _NAMED = re.compile(r"rank[-_ ]?(\d{1,6})(?!\d)", re.IGNORECASE)
 _BELOW = ("plugins/profile/*/*.xplane.pb", "*/plugins/profile/*/*.xplane.pb", "*/*.pt.trace.json*")
+_CYCLE = re.compile(r"\.pt\.trace\.json(\.gz)?$")
+"""What the handler of PyTorch's profiler calls the file of each cycle."""
 _UNRANKED = "neither the trace nor the name of its file tells a rank"
 _MOST = 1 << 15
 """Ranks that the tables can hold."""
@@ -185,7 +187,9 @@ class _Import:
         if not made.ranks:
             file, why = next(iter(made.refused.items()))
             each = f"cycles of one process: dlprof import {shlex.quote(str(self._source))}/*, without the folder itself"
-            hint = each if set(made.refused.values()) == {_UNRANKED} else None
+            # Other profilers write one profile in several formats: together they would count it as often.
+            are_cycles = all(_CYCLE.search(str(name)) and why == _UNRANKED for name, why in made.refused.items())
+            hint = each if are_cycles else None
             raise BadDataError(f"No rank could be read. {file}: {why}.", hint=hint)
         first = made.folder.path / f"rank-{min(made.ranks):03d}"
         world = max(self._worlds, default=None)

@@ -150,11 +150,18 @@ def test_a_folder_of_logs_is_told_where_its_trace_lies(tmp_path: Path) -> None:
     assert caught.value.hint.endswith("plugins/profile/2026_01_02/host.xplane.pb")
 
 
-def test_files_that_tell_no_rank_may_be_of_one_process(tmp_path: Path) -> None:
-    """The refusal says how to import them."""
+@pytest.mark.parametrize(("suffix", "is_told"), [("pt.trace.json", True), ("trace.json", False)])
+def test_files_that_tell_no_rank_may_be_of_one_process(tmp_path: Path, suffix: str, is_told: bool) -> None:
+    """As PyTorch's handler names those of its cycles: the refusal says how to import them.
+
+    Others may be one profile in several formats, as JAX writes it.
+    """
     folder = written(tmp_path / "in", first=trace(None), second=trace(None))
+    for path in list(folder.iterdir()):
+        path.rename(folder / f"{path.stem.partition('.')[0]}.{suffix}")
 
     with pytest.raises(BadDataError) as caught:
         importing_ranks.import_folder(folder, tmp_path / "out", reader=None, report=silent)
 
-    assert caught.value.hint == f"cycles of one process: dlprof import {folder}/*, without the folder itself"
+    hint = f"cycles of one process: dlprof import {folder}/*, without the folder itself"
+    assert caught.value.hint == (hint if is_told else None)
