@@ -7,12 +7,18 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from operator import itemgetter
+from typing import Any
 
+import numpy as np
+import pyarrow as pa
+
+from dlprof.analysis.columns import integers
 from dlprof.analysis.findings import heavy_weights
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.heavy_weights import Weights
 from dlprof.schema.tree_paths import TreePath
 from dlprof.schema.vocabulary import Category, Direction, SpanKind
+from dlprof.store.run import Run
 
 SAVED = 0.9
 """What is left is the update of the rows that were looked up."""
@@ -25,6 +31,8 @@ _SHARE_OF_WORK, _SHARE_OF_STEPS = 0.05, 0.20
 _RIGHT_BEHIND, _AS_LONG = 0.1, 0.25
 """Of the time for making a gradient of all rows: how soon after it an operator begins that takes it, and what that
 takes at least."""
+_NEVER_NS = 1 << 62
+"""No operator takes so long."""
 _UPDATES = 0.25
 """Of the time for making a gradient of all rows, what updating as many takes at least."""
 
@@ -84,30 +92,51 @@ def _on_the_way(case: Case) -> dict[TreePath, int]:
     They run on the same thread right behind it, one after the other, and each takes about as long.
     """
     rows = {row["op_id"]: row for row in case.run.rows("kernel_ops")}
-    columns = ("op_id", "lane", "start_ns", "dur_ns", "nested_ns")
-    events = [one for piece in case.run.pieces("kernel_events", columns) for one in piece.to_pylist()]
+    made = {number for number, row in rows.items() if row["op"] in case.engine.densifying_operators}
+    updates = {number for number, row in rows.items() if _updates(row)}
+    events, of_op = _long_events(case.run, made, updates)
     sums: Counter[str | None] = Counter()
-    of_category: Counter[str | None] = Counter()
     behind: dict[str, tuple[int, int]] = {}  # lane to the end of what was made last there, and how long that took
     for event in sorted(events, key=itemgetter("start_ns")):
-        row = rows.get(event["op_id"])
-        if row is None:
-            continue
-        own, end = event["dur_ns"] - event["nested_ns"], event["start_ns"] + event["dur_ns"]
-        of_category[row["category"]] += own
-        ended, took = behind.get(event["lane"], (0, 0))
-        if row["op"] in case.engine.densifying_operators:
-            behind[event["lane"]] = end, own
-        elif row["direction"] == Direction.UPDATE or row["category"] == Category.OPTIMISER:
-            behind.pop(event["lane"], None)
-        elif took and event["start_ns"] - ended <= _RIGHT_BEHIND * took and own >= _AS_LONG * took:
-            sums[row["category"]] += own
-            behind[event["lane"]] = end, took
+        number, lane, start, own = event["op_id"], event["lane"], event["start_ns"], event["own_ns"]
+        ended, took = behind.get(lane, (0, 0))
+        if number in made:
+            behind[lane] = start + event["dur_ns"], own
+        elif number in updates:
+            behind.pop(lane, None)
+        elif took and number in rows and start - ended <= _RIGHT_BEHIND * took and own >= _AS_LONG * took:
+            sums[rows[number]["category"]] += own
+            behind[lane] = start + event["dur_ns"], took
+    of_category: Counter[str | None] = Counter()
+    for number, ns in of_op.items():
+        if number in rows:
+            of_category[rows[number]["category"]] += ns
     return {
         leaf: int(case.own(leaf) * ns / of_category[category])
         for category, ns in sums.items()
         if (leaf := case.tree.kernels_leaf(category))
     }
+
+
+def _updates(row: Mapping[str, Any]) -> bool:
+    return bool(row["direction"] == Direction.UPDATE or row["category"] == Category.OPTIMISER)
+
+
+def _long_events(run: Run, made: set[int], updates: set[int]) -> tuple[list[dict[str, Any]], Counter[int]]:
+    """Events that may go through the whole, and what each operator takes in all (ns): a trace may hold millions."""
+    columns = ("op_id", "lane", "start_ns", "dur_ns", "nested_ns")
+    of_op: Counter[int] = Counter()
+    pieces, least = [], _NEVER_NS
+    for piece in run.pieces("kernel_events", columns):
+        number, own = integers(piece["op_id"]), integers(piece["dur_ns"]) - integers(piece["nested_ns"])
+        each, inverse = np.unique(number, return_inverse=True)
+        for op, ns in zip(each.tolist(), np.bincount(inverse, weights=own).tolist(), strict=True):
+            of_op[op] += int(ns)
+        is_made = np.isin(number, list(made))
+        least = int(own[is_made].min(initial=least))
+        kept = is_made | np.isin(number, list(updates)) | (own >= _AS_LONG * least)
+        pieces.append(piece.append_column("own_ns", pa.array(own)).filter(pa.array(kept)))
+    return [row for piece in pieces for row in piece.to_pylist()], of_op
 
 
 def is_much(case: Case, takes: Mapping[TreePath, int]) -> bool:
