@@ -13,6 +13,7 @@ from dlprof.units import duration
 
 HELPERS = "dlprof's helpers"
 """What runs beside the process, as its use of cores is told."""
+_MOSTLY = 0.5
 
 
 def account(report: Report) -> str:
@@ -37,6 +38,11 @@ def is_over(report: Report) -> bool:
     return told.share is not None and told.budget is not None and told.share > told.budget
 
 
+def is_mostly_once(report: Report) -> bool:
+    """Whether most of it is in spans of its own, as at the start and the end: a longer run has hardly more of them."""
+    return _own_ns(report) > _MOSTLY * sum(probe.tax_ns or 0 for probe in report.probes)
+
+
 def _budget(report: Report) -> str:
     budget = report.overhead.budget
     if budget is None:
@@ -49,11 +55,15 @@ def _inside(report: Report) -> str:
     taken = sum(probe.tax_ns or 0 for probe in report.probes if probe.name not in overhead.BESIDE)
     if not taken:
         return ""
-    own = sum(phase.dur_ns for phase in report.phases if phase.name == Phase.DLPROF)
+    own = _own_ns(report)
     split = (
         f"starting, ending and looking, phase dlprof: {duration(own)}; hooks and traced steps: {duration(taken - own)}"
     )
     return f"in the process {duration(taken)}{f' ({split})' if 0 < own <= taken else ''}"
+
+
+def _own_ns(report: Report) -> int:
+    return sum(phase.dur_ns for phase in report.phases if phase.name == Phase.DLPROF)
 
 
 def _beside(report: Report) -> str:

@@ -147,7 +147,8 @@ def overhead(report: Report) -> str:
     """What dlprof took, where that is more than its budget; of a script that does next to nothing that is no news."""
     if not overhead_words.is_over(report) or no_training.too_short(report):
         return ""
-    return f"dlprof took {overhead_words.account(report)}"
+    once = "; most of it once, a longer run has hardly more" if overhead_words.is_mostly_once(report) else ""
+    return f"dlprof took {overhead_words.account(report)}{once}"
 
 
 def kernels(report: Report) -> str:

@@ -221,6 +221,10 @@ def test_what_dlprof_took_is_told_where_it_is_over_the_budget() -> None:
         "dlprof took 3.00 % of the run, over the budget of 1 %: in the process 300 ms"
     )
     assert short.overhead(report(overhead=within)) == ""
+    started = PhaseTime("dlprof", None, 200 * MS, 3)
+    assert short.overhead(report(overhead=over, probes=(probe,), phases=(started,))).endswith(
+        "; most of it once, a longer run has hardly more"
+    )
     own = PhaseTime("dlprof", None, 10 * S, 1)
     assert short.overhead(report(overhead=over, phases=(own,), unattributed_ns=0)) == ""
 
