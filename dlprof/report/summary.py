@@ -133,11 +133,14 @@ def _not_asked(diagnosis: Diagnosis | None) -> tuple[str, ...]:
     return tuple(rule.slug for rule in abstained if rule.because == NO_TIME)
 
 
+def _phases(run: Run) -> tuple[PhaseTime, ...]:
+    return tuple(PhaseTime(row["phase"], row["parent"], row["dur_ns"], row["count"]) for row in run.rows("phases"))
+
+
 def _quickly_summed(run: Run) -> Report:
     """What the answer of a traced run shows; the answer itself is not in it."""
     manifest, is_imported = run.manifest, run.manifest.state == RunState.IMPORTED
-    phases = tuple(PhaseTime(row["phase"], row["parent"], row["dur_ns"], row["count"]) for row in run.rows("phases"))
-    summaries = tuple(steps.of_run(run))
+    phases, summaries = _phases(run), tuple(steps.of_run(run))
     calls = () if is_imported else latency.of_run(run)
     return Report(
         run=run.name,
