@@ -26,7 +26,7 @@ from msgspec import Struct
 
 from dlprof import safe_files
 from dlprof.errors import BadDataError, CannotCreateError, NoInputError
-from dlprof.schema import manifest as manifests
+from dlprof.schema import manifest_json
 from dlprof.schema.manifest import Manifest
 from dlprof.schema.vocabulary import RunState
 
@@ -131,14 +131,14 @@ class RunDir(Struct, frozen=True):
             BadDataError: The manifest is damaged, foreign, or of a newer dlprof.
         """
         try:
-            return manifests.decode(safe_files.read_path(self.manifest_path, _MANIFEST_MOST))
+            return manifest_json.decode(safe_files.read_path(self.manifest_path, _MANIFEST_MOST))
         except FileNotFoundError:
             raise NoInputError(f"{self.place} is not a run folder of dlprof.", hint="dlprof runs") from None
-        except manifests.NewerFormatError as error:
+        except manifest_json.NewerFormatError as error:
             raise BadDataError(
                 f"{self.place} was made by a newer dlprof (format {error}).", hint="pip install -U dlprof"
             ) from error
-        except (OSError, manifests.ManifestError) as error:
+        except (OSError, manifest_json.ManifestError) as error:
             raise BadDataError(f"{self.place / 'manifest.json'} cannot be read: {error}.") from error
 
     def write_manifest(self, manifest: Manifest) -> None:
@@ -148,7 +148,7 @@ class RunDir(Struct, frozen=True):
             CannotCreateError: The file cannot be written.
         """
         with writing_into(self.path):
-            replace_text(self.manifest_path, manifests.encode(manifest).decode("utf-8"))
+            replace_text(self.manifest_path, manifest_json.encode(manifest).decode("utf-8"))
 
     def stack_files(self) -> list[Path]:
         """The segments of sampled stacks, in order; of one that is there both packed and not, that which is not."""

@@ -15,7 +15,8 @@ from dlprof.report import strict_json
 from dlprof.report.json_text import plain
 from dlprof.report.model import Report
 from dlprof.report.summary import summarise
-from dlprof.schema.manifest import Manifest, as_builtins
+from dlprof.schema.manifest import Manifest
+from dlprof.schema.manifest_json import as_builtins
 from dlprof.schema.tables import TABLES
 from dlprof.store.run import Run
 

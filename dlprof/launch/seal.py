@@ -15,7 +15,7 @@ import msgspec
 
 from dlprof import safe_files
 from dlprof.launch.data_folder import data_folder
-from dlprof.schema import manifest as manifests
+from dlprof.schema import manifest_json
 from dlprof.schema.manifest import Manifest
 
 _KEY_BYTES = 32
@@ -25,7 +25,7 @@ def seal(manifest: Manifest) -> str | None:
     """The seal of a run that is about to be made; None where there is no place for a key."""
     key = _key() or _new_key()
     # As it will be read: bytes of an argument that are not UTF-8 are spelled in the file.
-    return _signed(manifests.decode(manifests.encode(manifest)), key) if key is not None else None
+    return _signed(manifest_json.decode(manifest_json.encode(manifest)), key) if key is not None else None
 
 
 def is_from_here(manifest: Manifest) -> bool:

@@ -24,7 +24,7 @@ from dlprof.pipeline import opening
 from dlprof.report import summary
 from dlprof.report.html import comparison_page, run_page
 from dlprof.report.model import Report
-from dlprof.schema.manifest import as_builtins
+from dlprof.schema.manifest_json import as_builtins
 from dlprof.trials import confirm
 
 if TYPE_CHECKING:

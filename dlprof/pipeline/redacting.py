@@ -16,7 +16,7 @@ from dlprof import rundir, safe_files
 from dlprof.errors import DlprofError
 from dlprof.redaction import HIDDEN, Part, Redactor, users_in
 from dlprof.rundir import RunDir, writing_into
-from dlprof.schema import manifest as manifests
+from dlprof.schema import manifest_json
 from dlprof.schema.manifest import Manifest
 from dlprof.schema.tables import TABLES
 from dlprof.schema.vocabulary import Severity
@@ -180,7 +180,7 @@ def _copy_sources(run: Run, folder: RunDir) -> None:
 
 def _manifest(told: Manifest, redactor: Redactor, hidden: tuple[Part, ...]) -> Manifest:
     """The manifest with every text in it redacted, but names of packages and their versions."""
-    plain = manifests.as_builtins(told)
+    plain = manifest_json.as_builtins(told)
     kept = {name: plain[name] for name in ("format", "packages", "state", "created", "recorded")}
     texts = {name: kept.get(name, _redacted(value, redactor)) for name, value in plain.items()}
     changed = replace(msgspec.convert(texts, Manifest), seal=None)

@@ -296,9 +296,9 @@ def _make_windows(config, recorder, folder):
 
 
 def load_wrappers():
-    """The module `wrappers`, of two files, compiled as code of the import machinery (its first lines say why)."""
+    """The module `wrappers`, of three files, compiled as code of the import machinery (its first lines say why)."""
     module = types.ModuleType("dlprof_probes.inproc.wrappers")
-    for name in ("wrappers.py", "sync_wrappers.py"):
+    for name in ("wrappers.py", "sync_wrappers.py", "batch_wrappers.py"):
         path = os.path.join(os.path.dirname(os.path.abspath(__file__)), name)
         with io.open(path, encoding="utf-8") as source:
             code = compile(source.read(), _IMPORT_MACHINERY, "exec", dont_inherit=True)

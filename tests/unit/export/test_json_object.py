@@ -13,7 +13,7 @@ from dlprof.analysis.findings.diagnose import brief
 from dlprof.export import json_object
 from dlprof.report.json_text import plain
 from dlprof.report.summary import summarise
-from dlprof.schema.manifest import as_builtins
+from dlprof.schema.manifest_json import as_builtins
 from dlprof.schema.tables import TABLES
 from dlprof.store.run import Run
 from tests.unit.export.run_of_everything import whole

@@ -8,6 +8,7 @@ another function is traced. Whether a function takes a gradient is seen while it
 import os
 import sys
 import weakref
+from threading import get_ident
 
 from dlprof_probes.inproc.clock import now
 from dlprof_probes.inproc.engines.jax_by_hand import JAXByHand
@@ -231,7 +232,7 @@ def watch(engine, jax):
     gradients.taken_of = engine.by_hand.taken
     calls = Calls(engine, jax.tree_util.tree_leaves, is_array, gradients, engine.by_hand)
     called = probe.guard(calls.called, goes_on=True)
-    _set(probe, api, state, lambda function, args, keywords, results: called(function, (args, keywords), results))
+    _set(probe, api, state, _hook(called, probe.routine.inside))
 
     def seen(result, args, begin):
         if gradients.is_tracing():
@@ -241,6 +242,16 @@ def watch(engine, jax):
 
     missed = probe.guard(seen, goes_on=True)
     probe.replace(pjit, "_run_python_pjit", lambda f: probe.wrappers.timed(f, missed, now))
+
+
+def _hook(called, inside):
+    """What JAX calls after each call of a compiled function; nothing is asked in a call that is told in short."""
+
+    def hook(function, args, keywords, results):
+        if not inside or get_ident() not in inside:
+            called(function, (args, keywords), results)
+
+    return hook
 
 
 def _set(probe, api, state, hook):

@@ -43,8 +43,7 @@ def attach(probe, keras):
     callback_list = keras.callbacks.CallbackList
     common.epochs(probe, callback_list)
     common.batches(probe, callback_list, _BATCHES)
-    _metrics(probe, callback_list)
-    _waits(probe, callback_list)
+    _values(probe, callback_list)
     _input(probe, models)
     _generators(probe)
     keras_workers.attach(probe, sys.modules)
@@ -97,11 +96,19 @@ def _metrics(probe, callback_list):
     probe.replace(python_utils, "pythonify_logs", lambda f: probe.wrappers.of_context(f, hook, contexts))
 
 
-def _waits(probe, callback_list):
+def _numbers(probe, callback_list, place):
+    _metrics(probe, callback_list)
+    probe.waiting(*place)
+
+
+def _values(probe, callback_list):
     """Hook where values are read: by Keras for its callbacks, on this thread or on others, and by callbacks."""
-    for module, name in (("keras.src.utils.python_utils", "pythonify_logs"), ("keras.src.backend", "convert_to_numpy")):
-        if name in vars(sys.modules.get(module, sys)):
-            probe.passing_by(sys.modules[module], name, partial(probe.waiting, sys.modules[module], name))
+    place = sys.modules.get("keras.src.utils.python_utils"), "pythonify_logs"
+    if place[1] in vars(place[0] or sys):
+        probe.passing_by(*place, hook=partial(_numbers, probe, callback_list, place))
+    place = sys.modules.get("keras.src.backend"), "convert_to_numpy"
+    if place[1] in vars(place[0] or sys):
+        probe.passing_by(*place, hook=partial(probe.waiting, *place))
     if "_flush_futures" in vars(callback_list):
         flushed, lasting = probe.guard(probe.waits.flushed), probe.wrappers.lasting
         place = callback_list, "_flush_futures"
