@@ -29,6 +29,8 @@ CONFIG = {config!r}
 ENGINES = {engines!r}
 MOST = {most!r}
 CONDUCTOR = {conductor!r}
+WORKERS = {workers!r}
+ONLY_RANKS = {only_ranks!r}
 
 
 def seen():
@@ -67,16 +69,29 @@ def stage(run: RunDir, config: ProcessConfig) -> Path:
         make_private(run.path / CHILDREN)
         package = probe_copy.place(run.payload)
         probe = package / "dlprof_probes" / "inproc"
-        shutil.copyfile(probe / "entry" / "below" / "sitecustomize.py", folder / "sitecustomize.py")
-        shutil.copyfile(probe / "pass_on.py", folder / "dlprof_pass_on.py")
         for name in (_SEEN, _PASSED_OVER):
             (folder / name).touch()
         (folder / "config.json").write_bytes(process_config.encode(config))
-        (folder / "follow_settings.py").write_text(_settings(run, folder, package), encoding="utf-8")
+        workers = _of_workers(folder)
+        workers.mkdir()
+        for entry in (folder, workers):
+            shutil.copyfile(probe / "entry" / "below" / "sitecustomize.py", entry / "sitecustomize.py")
+            shutil.copyfile(probe / "pass_on.py", entry / "dlprof_pass_on.py")
+            text = _settings(run, folder, package, only_ranks=entry == workers)
+            (entry / "follow_settings.py").write_text(text, encoding="utf-8")
     return folder
 
 
-def _settings(run: RunDir, folder: Path, package: Path) -> str:
+def _of_workers(folder: Path) -> Path:
+    """The same for workers of a traced process: only those are followed that make themselves ranks of a training.
+
+    Args:
+        folder: As `stage` returns it.
+    """
+    return folder.with_name(f"{folder.name}-workers")
+
+
+def _settings(run: RunDir, folder: Path, package: Path, *, only_ranks: bool) -> str:
     modules = {spec.module for spec in registry.all_specs().values()}
     return _SETTINGS.format(
         package=str(package),
@@ -86,6 +101,8 @@ def _settings(run: RunDir, folder: Path, package: Path) -> str:
         engines=tuple(sorted({*modules, *_KERAS})),
         most=MOST,
         conductor=os.getpid(),
+        workers=str(_of_workers(folder)),
+        only_ranks=only_ranks,
         seen=str(folder / _SEEN),
         passed_over=str(folder / _PASSED_OVER),
     )

@@ -78,6 +78,13 @@ def _as_given(script: Path) -> str:
 
 def _said(facts: ChildFacts) -> HealthEntry:
     before_s = (facts.begun_ns - facts.boot_ns) / 1e9
+    if facts.worker:
+        text = (
+            "A worker that the program started, and that made itself a rank: it is traced from its call of "
+            f"init_process_group on, {before_s:.2f} s after Python itself had started; what ran before that, imports "
+            "too, is `script`. Lines are sampled, not counted."
+        )
+        return HealthEntry(slug="followed", severity=Severity.INFO, message=text)
     text = (
         f"A Python that was followed: it is traced from its import of {facts.engine} on, {before_s:.2f} s after Python "
         "itself had started; what ran before that is `script`. Lines are sampled, not counted."

@@ -142,6 +142,8 @@ class ChildFacts(msgspec.Struct, frozen=True, kw_only=True):
     executable: str
     python: str
     implementation: str
+    worker: bool = False
+    """A worker of `multiprocessing` that is about to make itself a rank: `command` is that of the program."""
     ranks: Mapping[str, str] = field(default_factory=dict)
     """Variables that number the processes of a distributed training, as far as it has them."""
     started: int | None = None

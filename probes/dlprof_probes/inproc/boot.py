@@ -17,6 +17,7 @@ from dlprof_probes.inproc import (
     heap,
     held_objects,
     imports,
+    late_ranks,
     lines,
     loops,
     marks,
@@ -83,10 +84,11 @@ def _ready(config_path, boot_ns, known):
         own_files.save(config["pid"], str(os.getpid()).encode("ascii"))
     program = Program(config)
     program.prepare_interpreter()
-    _follow(config.get("follow"))
+    settings = _follow(config.get("follow"))
     session = None
     try:
         session = Session(config, program.path, boot_ns)
+        session.follow_forks(settings)
     except Exception as error:
         _leave_status(config, "the in-process probe did not start: %s: %s" % (type(error).__name__, error))
     tracebacks.install(Patches())
@@ -103,14 +105,23 @@ def _teller(session):
 
 
 def _follow(folder):
-    """Have Python children followed, where the conductor wants that, and hide it from the program."""
-    if folder:
-        handed = pass_on.PassOn(folder)
+    """Have Python children followed, where the conductor wants that, and hide it from the program.
+
+    Returns:
+        What children are told, as the module `follow_settings`; None: they are not followed.
+    """
+    if not folder:
+        return None
+    try:
+        settings = types.ModuleType("follow_settings")
+        with io.open(os.path.join(folder, "follow_settings.py"), encoding="utf-8") as source:
+            exec(source.read(), settings.__dict__)  # noqa: S102
+        handed = pass_on.PassOn(folder, settings.WORKERS)
         handed.own_workers = True
-        try:
-            handed.install()
-        except Exception:  # an interpreter that is unlike others: its children are not followed
-            pass
+        handed.install()
+    except Exception:  # an interpreter that is unlike others: its children are not followed
+        return None
+    return settings
 
 
 class Session(object):
@@ -133,6 +144,7 @@ class Session(object):
         boot = self.recorder.begin(wire.SpanKind.DLPROF, "start", time_ns=begun_ns or boot_ns)
         self._finished = False
         self._script = None
+        self._forked_ranks = None
         wrappers = load_wrappers()
         self.lines = self._make_lines(config.get("lines"), script, os.path.join(raw, "lines.json"))
         self._windows = _make_windows(config.get("kernels"), self.recorder, os.path.join(raw, "kernels"))
@@ -170,6 +182,15 @@ class Session(object):
             self.recorder.probe("lines", "unavailable", "line_profiler cannot be loaded: %s" % error)
             return lines.NoLines()
 
+    def follow_forks(self, settings):
+        """Have forked children traced that make themselves ranks.
+
+        Args:
+            settings: The module `follow_settings`; None: children are not followed.
+        """
+        if settings is not None:
+            self._forked_ranks = late_ranks.ForkedRanks(settings, self.probe.end)
+
     def forked(self):
         """A forked child is not recorded: stream, windows and counts are its parent's."""
         self._finished = True
@@ -185,6 +206,8 @@ class Session(object):
             self._windows.forget()
             self._gc.remove()
             self.lines.forked()
+            if self._forked_ranks is not None:
+                self._forked_ranks.forked()
         except Exception:  # the child goes its way
             pass
 

@@ -1,5 +1,7 @@
 """The probes in a Python below a followed program, from the import of an engine on (`entry/below`).
 
+In a worker that makes itself a rank of a training they begin there: `start_rank`.
+
 Its run folder is made here, by the process itself: nobody else knows of it yet. The conductor finds it there.
 """
 
@@ -11,7 +13,7 @@ from json import dumps, load
 from os import O_CREAT, O_EXCL, O_WRONLY, close, getcwd, getpid, getppid, listdir, mkdir
 from os import open as open_
 
-from dlprof_probes.inproc import boot, exit_status, own_files, process_life, program, tracebacks
+from dlprof_probes.inproc import boot, exit_status, own_files, process_life, program, tracebacks, uncaught
 from dlprof_probes.inproc.clock import now
 from dlprof_probes.inproc.patching import Patches
 from dlprof_probes.wire import CHILD_FACTS
@@ -40,6 +42,21 @@ def start(settings, engine, boot_ns, known):
     Returns:
         bool: Whether this process is traced now; it is not where there are enough of them already.
     """
+    command = list(getattr(sys, "orig_argv", None) or [sys.executable] + sys.argv)
+    return _start(settings, {"engine": engine, "boot_ns": boot_ns, "command": command}, known)
+
+
+def start_rank(settings, engine, boot_ns, known):
+    """The same in a worker of `multiprocessing`, or in a forked child, that is about to make itself a rank.
+
+    Its own command line is that of `multiprocessing`; what it has as its arguments is what the program was called with.
+    """
+    settings.seen()
+    command = [sys.executable] + sys.argv
+    return _start(settings, {"engine": engine, "boot_ns": boot_ns, "command": command, "worker": True}, known)
+
+
+def _start(settings, told, known):
     begun = now()
     folder = _take(settings)
     if folder is None:
@@ -52,11 +69,11 @@ def start(settings, engine, boot_ns, known):
     config.update(raw=raw, status=os.path.join(raw, "inproc.status"))
     own_files.save(config["status"], b" " * STATUS_BYTES)
     try:
-        Followed(config, boot_ns, begun)
+        Followed(config, told["boot_ns"], begun).follow_forks(settings)
     except Exception as error:
         own_files.overwrite(config["status"], dumps({"failed": "%s: %s" % (type(error).__name__, error)}).encode())
     exit_status.watch(os.path.join(raw, "exit"), settings.CONDUCTOR)
-    facts = dumps(_facts(engine, boot_ns, begun)).encode("ascii")
+    facts = dumps(dict(_facts(), begun_ns=begun, **told)).encode("ascii")
     own_files.save_whole(os.path.join(folder, CHILD_FACTS), facts)
     program.forget_shadowed(sys.path[0] if sys.path else "", known)
     return True
@@ -76,7 +93,9 @@ class Followed(boot.Session):
         self.imports.attach()
         tracebacks.install(Patches())
         self.start_script(boot_ns)
-        tracebacks.hook_printing()
+        tell = uncaught.teller(self.recorder, self.probe.is_user_file)
+        tracebacks.hook_printing(tell)
+        tracebacks.hook_workers(Patches(), tell)
         process_life.at_shutdown(self)
         _KEPT.append(self)
 
@@ -108,15 +127,10 @@ def _label():
     return re.sub(r"[^A-Za-z0-9._]+", "-", name).strip("-.")[:_NAME_LENGTH] or "python"
 
 
-def _facts(engine, boot_ns, begun_ns):
-    argv = list(getattr(sys, "orig_argv", None) or [sys.executable] + sys.argv)
+def _facts():
     return {
         "pid": getpid(),
         "parent": getppid(),
-        "boot_ns": boot_ns,
-        "begun_ns": begun_ns,
-        "engine": engine,
-        "command": argv,
         "folder": getcwd(),
         "executable": sys.executable,
         "python": ".".join(str(part) for part in sys.version_info[:3]),

@@ -26,13 +26,16 @@ class PassOn(object):
 
     Args:
         folder: What is in front on PYTHONPATH.
+        workers: What is in front there in workers of a traced process instead: they are part of its run, but for those
+            that make themselves ranks.
 
     Attributes:
-        own_workers: Whether workers of this process are part of its run, and so are not followed: it is traced.
+        own_workers: Whether workers of this process are part of its run: it is traced.
     """
 
-    def __init__(self, folder):
+    def __init__(self, folder, workers):
         self._folder = fsencode(folder)
+        self._workers = fsencode(workers)
         self.own_workers = False
         self._left = None
         self._environ = None
@@ -95,26 +98,29 @@ class PassOn(object):
 
     def _given(self, command, given):
         """An environment as a list, or None: that of this process."""
-        is_own = self.own_workers and _is_worker([fsencode(word) for word in command])
+        folder = self._folder_for(command)
         if given is None:
-            if not is_own and self._environ.get(_NAME) == self._left:
+            if folder == self._folder and self._environ.get(_NAME) == self._left:
                 return None  # C's environment, which has the folder
             given = [key + b"=" + value for key, value in self._environ.items()]
-        return list(given) if is_own else _with(self._folder, given)
+        return _with(folder, given)
+
+    def _folder_for(self, command):
+        """The folder for what this command line starts."""
+        is_own = self.own_workers and _is_worker([fsencode(word) for word in command])
+        return self._workers if is_own else self._folder
 
     def _mapping(self, command, env):
         """An environment as a mapping, or None (from Python 3.13 on, which `subprocess` uses): that of this process."""
         try:
-            is_own = self.own_workers and _is_worker([fsencode(word) for word in command])
+            folder = self._folder_for(command)
             if env is None:
-                if not is_own and self._environ.get(_NAME) == self._left:
+                if folder == self._folder and self._environ.get(_NAME) == self._left:
                     return None  # C's environment, which has the folder
                 env = dict(self._environ)
-            if is_own:
-                return env
             given = dict(env.items())
             key = next((key for key in given if fsencode(key) == _NAME), "PYTHONPATH")
-            path = _joined([self._folder, fsencode(given.get(key, b""))])
+            path = _joined([folder, fsencode(given.get(key, b""))])
             given[key] = path if isinstance(key, bytes) else fsdecode(path)
             return given
         except Exception:

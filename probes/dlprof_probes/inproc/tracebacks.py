@@ -3,8 +3,14 @@
 import os
 import sys
 import traceback
+from sys import _getframe, exc_info
 
 _OWN = "dlprof_probes."
+_ENDS_OF_WORKERS = (
+    ("_bootstrap", os.path.join("multiprocessing", "process.py")),
+    ("_wrap", os.path.join("torch", "multiprocessing", "spawn.py")),
+)
+"""Functions, and their files, that have the text of an exception made when it has ended what a worker does."""
 _ENTRY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "entry") + os.sep
 
 
@@ -74,6 +80,30 @@ def hook_printing(tell=None):
     same = sys.excepthook is sys.__excepthook__
     sys.__excepthook__ = _stripped(sys.__excepthook__, tell)
     sys.excepthook = sys.__excepthook__ if same else _stripped(sys.excepthook, tell)
+
+
+def hook_workers(patches, tell):
+    """Have the exception told that ends what a worker of `multiprocessing` does: no hook of Python's is called for it.
+
+    They are printed, or sent to the process that waits for the worker, as text that `traceback` makes.
+
+    Args:
+        patches: `Patches`.
+        tell: As that of `hook_uncaught`.
+    """
+    for name in ("print_exc", "format_exc"):
+        patches.replace(traceback, name, lambda original: _told_of_workers(original, tell))
+
+
+def _told_of_workers(original, tell):
+    def of_the_current(*args, **named):
+        code = _getframe(1).f_code
+        if any(code.co_name == name and code.co_filename.endswith(end) for name, end in _ENDS_OF_WORKERS):
+            _kind, value, trace = exc_info()
+            _told(tell, value, trace)
+        return original(*args, **named)
+
+    return of_the_current
 
 
 def _stripped(original, tell):

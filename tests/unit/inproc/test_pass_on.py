@@ -12,12 +12,13 @@ from dlprof_probes.inproc import pass_on
 
 FILE = Path(pass_on.__file__)
 OURS = "/of/dlprof"
+OF_WORKERS = "/of/dlprof-workers"
 _BEGIN = f"""
 import importlib.util, os, subprocess, sys
 spec = importlib.util.spec_from_file_location("pass_on", {str(FILE)!r})
 module = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(module)
-handed = module.PassOn({OURS!r})
+handed = module.PassOn({OURS!r}, {OF_WORKERS!r})
 handed.install()
 SHOW = [sys.executable, "-S", "-c", "import os; print(os.environ.get('PYTHONPATH'))"]
 """
@@ -79,16 +80,16 @@ def test_workers_of_a_traced_process_are_told_from_programs(words: list[str], wo
     assert pass_on._is_worker([word.encode() for word in words]) is worker
 
 
-def test_workers_of_a_traced_process_are_not_handed_it() -> None:
-    """Those of any other process are: they may be what trains."""
+def test_workers_of_a_traced_process_are_handed_another_one() -> None:
+    """Those of any other process are handed the same: they may be what trains."""
     worker = "subprocess.run([*SHOW, '--multiprocessing-fork'])"
-    assert shown(f"handed.own_workers = True; {worker}") == ["None"]
+    assert shown(f"handed.own_workers = True; {worker}") == [OF_WORKERS]
     assert shown(worker) == [OURS]
 
 
 def test_no_environment_is_that_of_this_process() -> None:
     """As `subprocess` starts programs from Python 3.13 on: C's, while the program has changed nothing."""
-    handed = pass_on.PassOn(OURS)
+    handed = pass_on.PassOn(OURS, OF_WORKERS)
     handed._environ, handed._left = {b"PYTHONPATH": b"/a", b"HOME": b"/h"}, b"/a"
     assert handed._mapping(["python", "train.py"], None) is None
 
@@ -96,7 +97,8 @@ def test_no_environment_is_that_of_this_process() -> None:
     assert handed._mapping(["python", "train.py"], None) == {b"PYTHONPATH": b"/of/dlprof:/own", b"HOME": b"/h"}
 
     handed.own_workers = True
-    assert handed._mapping(["python", "--multiprocessing-fork"], None) == handed._environ
+    given = handed._mapping(["python", "--multiprocessing-fork"], None)
+    assert given == {b"PYTHONPATH": b"/of/dlprof-workers:/own", b"HOME": b"/h"}
 
 
 def test_errors_of_a_start_are_pythons_own() -> None:

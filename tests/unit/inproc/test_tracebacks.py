@@ -132,3 +132,35 @@ def test_an_exception_that_leaves_the_script_is_reported_without_our_frames(monk
 
     assert reported == [(KeyError, ["raised", "failing"], True)]
     assert sys.excepthook is hook
+
+
+WORKER = """
+import traceback
+def {name}(run):
+    try:
+        run()
+    except BaseException:
+        return traceback.format_exc()
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "expected"),
+    [
+        ("_bootstrap", "/lib/python3.11/multiprocessing/process.py", ["KeyError failing"]),
+        ("_wrap", "/site-packages/torch/multiprocessing/spawn.py", ["KeyError failing"]),
+        ("load", "/home/user/train.py", []),
+    ],
+)
+def test_an_exception_that_ends_what_a_worker_does_is_told(
+    patches: Patches, name: str, file: str, expected: list[str]
+) -> None:
+    """`multiprocessing` makes its text itself, and calls no hook of Python's; others that do so go on."""
+    told: list[str] = []
+    tracebacks.hook_workers(
+        patches, lambda error, _trace: told.append(f"{type(error).__name__} {functions(error)[-1]}")
+    )
+    space: dict[str, Any] = {}
+    exec(compile(WORKER.format(name=name), file, "exec"), space)
+    assert space[name](failing).endswith("KeyError: 'gone'\n")
+    assert told == expected

@@ -3,6 +3,9 @@
 A copy lies in the run folder, with its settings (`follow_settings.py`: package, folder, names of engines) beside it;
 that folder is in front on PYTHONPATH. All other Pythons lose a look-up per module that they load, no more. Python's own
 `sitecustomize`, if there is one, runs after this.
+
+Another copy is for workers of a process that is traced (`ONLY_RANKS` in its settings): they are part of that one's run,
+but for those that make themselves ranks of a training.
 """
 
 import sys
@@ -17,10 +20,21 @@ _LIBRARY = os.path.dirname(os.path.abspath(os.__file__))
 _BESIDE = ("dlprof_pass_on", "follow_settings")
 """Modules that lie in this folder too."""
 _MACHINERY = "<frozen importlib._bootstrap>"
+_RANKS = "torch.distributed.distributed_c10d"
+"""What makes ranks: by its `init_process_group`."""
 _WATCH = """
 def watching(original, begins, again):
     def _find_and_load(name, import_):
         return (again() if begins(name) else original)(name, import_)
+    return _find_and_load
+"""
+_WATCH_LOADED = """
+def watching(original, name_of_interest, loaded):
+    def _find_and_load(name, import_):
+        module = original(name, import_)
+        if name == name_of_interest:
+            loaded(module)
+        return module
     return _find_and_load
 """
 """Compiled under the name of the import machinery: Python leaves frames of that out of tracebacks."""
@@ -43,9 +57,7 @@ class Watch(object):
 
     def install(self):
         """Begin to wait."""
-        space = {}
-        exec(compile(_WATCH, _MACHINERY, "exec"), space)  # noqa: S102
-        self._machinery._find_and_load = space["watching"](self._original, self._begins, self._again)
+        self._machinery._find_and_load = _compiled(_WATCH)(self._original, self._begins, self._again)
 
     def _again(self):
         """What loads modules now: the probe's, where it could begin."""
@@ -64,13 +76,56 @@ class Watch(object):
         return True
 
     def _trace(self, name):
-        known, path = set(sys.modules), list(sys.path)
-        sys.path[:] = [self._settings.PACKAGE] + [each for each in path if _is_pythons(each)]
-        try:
-            from dlprof_probes.inproc import followed
-        finally:
-            sys.path[:] = path
+        known = set(sys.modules)
+        followed = _ours(self._settings, "followed")
         self._pass_on.own_workers = followed.start(self._settings, name, _BOOT_NS, known)
+
+
+class WatchForRank(object):
+    """Waits for a worker to make itself a rank.
+
+    Args:
+        settings: The module `follow_settings`.
+        pass_on: What hands the folder on to children.
+    """
+
+    def __init__(self, settings, pass_on):
+        self._settings = settings
+        self._pass_on = pass_on
+        self._machinery = sys.modules["_frozen_importlib"]
+        self._original = self._machinery._find_and_load
+
+    def install(self):
+        """Begin to wait: for the module that makes ranks, then for its call."""
+        self._machinery._find_and_load = _compiled(_WATCH_LOADED)(self._original, _RANKS, self._loaded)
+
+    def _loaded(self, module):
+        self._machinery._find_and_load = self._original
+        try:
+            _ours(self._settings, "late_ranks").wait(module, self._trace)
+        except Exception:  # the program goes its way
+            pass
+
+    def _trace(self):
+        known = set(sys.modules)
+        followed = _ours(self._settings, "followed")
+        self._pass_on.own_workers = followed.start_rank(self._settings, _RANKS.partition(".")[0], _BOOT_NS, known)
+
+
+def _compiled(text):
+    space = {}
+    exec(compile(text, _MACHINERY, "exec"), space)  # noqa: S102
+    return space["watching"]
+
+
+def _ours(settings, name):
+    """A module of the probe."""
+    path = list(sys.path)
+    sys.path[:] = [settings.PACKAGE] + [each for each in path if _is_pythons(each)]
+    try:
+        return getattr(__import__("dlprof_probes.inproc", fromlist=[name]), name)
+    finally:
+        sys.path[:] = path
 
 
 def _is_pythons(folder):
@@ -83,10 +138,13 @@ def _begin():
     module, settings = (__import__(name) for name in _BESIDE)
     for name in _BESIDE:
         del sys.modules[name]
-    pass_on = module.PassOn(_HERE)
+    pass_on = module.PassOn(_HERE, settings.WORKERS)
     pass_on.install()
-    Watch(settings, pass_on).install()
-    settings.seen()
+    if settings.ONLY_RANKS:
+        WatchForRank(settings, pass_on).install()
+    else:
+        Watch(settings, pass_on).install()
+        settings.seen()
 
 
 def _load_own():

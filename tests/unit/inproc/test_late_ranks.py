@@ -1,0 +1,63 @@
+"""Workers that make themselves ranks: the probes begin right before."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import Any
+
+import pytest
+from dlprof_probes.inproc import late_ranks
+
+
+@pytest.fixture
+def torch(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """What makes ranks, in the two modules that programs take it from."""
+    made, package = ModuleType("torch.distributed.distributed_c10d"), ModuleType("torch.distributed")
+    made.calls = []  # type: ignore[attr-defined]
+
+    def init_process_group(*args: Any, **named: Any) -> str:
+        made.calls.append(("made", args, named))
+        return "group"
+
+    for module in (made, package):
+        module.init_process_group = init_process_group  # type: ignore[attr-defined]
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+    return made
+
+
+def test_the_probes_begin_before_the_first_group_is_made(torch: ModuleType) -> None:
+    """Once; both modules have what they had then."""
+    package, original = sys.modules["torch.distributed"], torch.init_process_group
+    late_ranks.wait(torch, lambda: torch.calls.append("begun"))
+
+    assert package.init_process_group("gloo", rank=1) == "group"
+    assert package.init_process_group("gloo") == "group"
+
+    assert torch.calls == ["begun", ("made", ("gloo",), {"rank": 1}), ("made", ("gloo",), {})]
+    assert torch.init_process_group is package.init_process_group is original
+
+
+def test_who_took_it_before_that_begins_them_once_too(torch: ModuleType) -> None:
+    """`from torch.distributed import init_process_group`, of which a second group is made."""
+    late_ranks.wait(torch, lambda: torch.calls.append("begun"))
+    taken = torch.init_process_group
+    taken("gloo")
+    taken("gloo")
+    assert torch.calls.count("begun") == 1
+
+
+def test_probes_that_cannot_begin_are_no_affair_of_the_programs(torch: ModuleType) -> None:
+    """The group is made all the same."""
+
+    def fails() -> None:
+        raise OSError("no space")
+
+    late_ranks.wait(torch, fails)
+    assert torch.init_process_group("gloo") == "group"
+
+
+def test_a_forked_child_without_torch_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There is nothing to wait for."""
+    monkeypatch.delitem(sys.modules, "torch.distributed.distributed_c10d", raising=False)
+    late_ranks.ForkedRanks(None, lambda: pytest.fail("the probe was ended")).forked()
