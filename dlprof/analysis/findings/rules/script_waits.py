@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from dlprof.analysis.findings import own_evaluations, own_loop_waits, queries, standing
+from dlprof.analysis.findings import followed_children, own_evaluations, own_loop_waits, queries, standing
 from dlprof.analysis.findings.case import WORK, Case
-from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence
+from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, SourceLine, Support
+from dlprof.analysis.findings.followed_children import Children
 from dlprof.analysis.findings.own_evaluations import Doing
 from dlprof.analysis.findings.rules import python_overhead
 from dlprof.analysis.findings.standing import Standing
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.samples import Sample
-from dlprof.schema.vocabulary import Phase
+from dlprof.schema.tree_paths import TreePath
+from dlprof.schema.vocabulary import Ground, Phase
 
 TITLE = Title("The script stood waiting", "waiting in the script")
+_FOR_CHILDREN = Title(
+    "The script waits for Pythons that have runs of their own", "waiting for Pythons that have runs of their own"
+)
 _SHARE_OF_WORK = 0.05
 _STOOD = 0.25
 """A thread that works hands its core over now and then, too."""
@@ -23,6 +28,11 @@ _CHILDREN = 0.5
 _EVIDENCE = Query(
     "time of the main thread on a core, and waiting for one, from the process's start",
     "SELECT time_ns, main_run_ns, main_wait_ns FROM process_samples WHERE main_run_ns IS NOT NULL ORDER BY time_ns",
+)
+
+_CHILDREN_RAN = Query(
+    "processes that it started, in the order of their time",
+    "SELECT pid, command, start_ns, end_ns, cpu_ns FROM processes WHERE role <> 'main' ORDER BY end_ns - start_ns DESC",
 )
 
 
@@ -42,6 +52,10 @@ def look(case: Case) -> Iterator[Claim]:
     takes = case.takes(*python_overhead.SCRIPT, share=stood.share * case.code.share(python_overhead.SCRIPT, is_own))
     if sum(takes.values()) < _SHARE_OF_WORK * sum(case.own(top) for top in WORK):
         return
+    children = followed_children.waited_for(case) if not case.run.table("steps").num_rows else None
+    if children is not None:
+        yield _for_children(children, takes, case.code.hottest_line(python_overhead.SCRIPT, is_own))
+        return
     yield Claim(
         Sentence(f"The script stands still for {100 * stood.share:.0f} % of its own code{_meanwhile(stood)}:"),
         takes,
@@ -49,6 +63,21 @@ def look(case: Case) -> Iterator[Claim]:
         _advice(case, stood),
         case.code.hottest_line(python_overhead.SCRIPT, is_own),
         support=case.code.support(python_overhead.SCRIPT, is_own, agree=min(1.0, 2 * stood.share)),
+    )
+
+
+def _for_children(children: Children, takes: Mapping[TreePath, int], line: SourceLine | None) -> Claim:
+    """Nothing of the script's own is slow: what it waits for is told elsewhere."""
+    longest = children.longest.run
+    return Claim(
+        Sentence(f"The script only waits, while {children.told}:"),
+        takes,
+        [_EVIDENCE, _CHILDREN_RAN],
+        f"What takes the time there its own run tells: dlprof diagnose RUN/{longest}; dlprof report RUN followed lists "
+        "all of them.",
+        line,
+        title=_FOR_CHILDREN,
+        support=Support(Ground.STATED),
     )
 
 
@@ -70,12 +99,16 @@ def _elsewhere(case: Case) -> str:
     """What to do where the script trains nothing itself, and processes that it started are busy."""
     followed = case.run.manifest.followed
     if followed is not None and followed.runs:
-        return "What it waits for are Pythons that have runs of their own: dlprof report RUN followed lists them."
+        return "Some of them are Pythons that have runs of their own: dlprof report RUN followed lists them."
+    if followed is not None:
+        return (
+            "Workers of multiprocessing that are no ranks of one training (init_process_group) are not looked into: "
+            "have them work while the script does, or use more of them."
+        )
     if case.code.share(python_overhead.SCRIPT, _is_multiprocessing) >= _STOOD:
         return (
-            "If these processes train, they are not looked into: dlprof sees into each where a launcher starts them "
-            "(dlprof trace --exec -- torchrun --nproc-per-node 2 SCRIPT in place of torch.multiprocessing.spawn). Else "
-            "have them work while the script does, or use more of them."
+            "If these processes are ranks of one training (init_process_group), look into them: dlprof trace --follow "
+            "makes a run of each. Else have them work while the script does, or use more of them."
         )
     return (
         "If these processes train, look into them: dlprof trace --follow makes a run of each Python that loads an "

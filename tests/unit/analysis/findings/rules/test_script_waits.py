@@ -90,7 +90,10 @@ def only_waiting(file: str) -> Tables:
 @pytest.mark.parametrize(
     ("file", "way"),
     [
-        ("<python>/multiprocessing/connection.py", "dlprof trace --exec -- torchrun"),
+        (
+            "<python>/multiprocessing/connection.py",
+            "ranks of one training (init_process_group), look into them: dlprof trace",
+        ),
         ("<python>/subprocess.py", "dlprof trace --follow"),
     ],
 )
@@ -115,3 +118,52 @@ def test_a_script_whose_engine_works_on_other_threads_does_not_stand_waiting(tmp
     tables = before_fit(run_s=0, **cpu((1, BEGIN), (4, working), (8, working), tree=0.0))
 
     assert slugs(diagnosed(tmp_path / "r", **tables)) == []
+
+
+def followed(*wall_s: float, pythons: int = 2) -> dict[str, Any]:
+    """The manifest of a run below which Pythons were followed, of numbers from 43 on."""
+    told = [
+        {"run": f"children/00{number}-train", "pid": 42 + number, "parent": 42, "command": "python train.py",
+         "ended": "exited", "exit_code": 0, "wall_ns": int(wall * S)}
+        for number, wall in enumerate(wall_s, 1)
+    ]  # fmt: skip
+    return runs.manifest(followed={"runs": told, "pythons": pythons, "not_followed": 0})
+
+
+def below(*times: tuple[float, float]) -> list[dict[str, Any]]:
+    """Processes from 43 on, with when each ran."""
+    return [
+        {"pid": 42 + number, "role": "child", "start_ns": int(begin * S), "end_ns": int(end * S)}
+        for number, (begin, end) in enumerate(times, 1)
+    ]
+
+
+def test_a_wait_for_followed_pythons_leads_to_them(tmp_path: Path) -> None:
+    """It is no fault of the script's own; they need not be busy all the time."""
+    tables = {**before_fit(run_s=0), "steps": [], "processes": below((1, 2), (2, 3.9))}
+    finding = pick(diagnosed(tmp_path / "r", followed(1, 1.9), **tables), "script-waits")
+
+    assert finding.heading == "The script waits for Pythons that have runs of their own"
+    assert finding.claim == (
+        "The script only waits, while 2 Pythons that it started run; the longest is children/002-train, 1.90 s: "
+        "3.00 s, 30 % of the wall time."
+    )
+    assert finding.next_step.startswith("What takes the time there its own run tells: dlprof diagnose RUN/children/002")
+
+
+def test_a_wait_without_them_is_the_scripts_own(tmp_path: Path) -> None:
+    """They ran for 1 of 3 s."""
+    tables = {**before_fit(run_s=0), "steps": [], "processes": below((1, 2))}
+    finding = pick(diagnosed(tmp_path / "r", followed(1), **tables), "script-waits")
+
+    assert finding.claim.startswith("The script stands still for ")
+
+
+def test_where_workers_are_no_ranks_following_is_not_advised_again(tmp_path: Path) -> None:
+    """It was asked for."""
+    finding = pick(
+        diagnosed(tmp_path / "r", followed(), **only_waiting("<python>/multiprocessing/connection.py")), "script-waits"
+    )
+
+    assert "--follow" not in finding.next_step
+    assert "no ranks of one training (init_process_group) are not looked into" in finding.next_step
