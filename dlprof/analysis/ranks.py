@@ -13,6 +13,7 @@ from dlprof.analysis import (
     collectives,
     device_collectives,
     device_time,
+    rank_ends,
     rank_pauses,
     rank_stands,
     rank_steps,
@@ -24,6 +25,7 @@ from dlprof.analysis.collectives import Matched, Waits
 from dlprof.analysis.columns import Floats, Integers, Truths, integers, steps_of, truths, under_tracer
 from dlprof.analysis.device_collectives import DeviceCollectives
 from dlprof.analysis.device_time import DeviceTime
+from dlprof.analysis.rank_ends import RankEnd
 from dlprof.analysis.rank_pauses import Pauses
 from dlprof.analysis.rank_stands import Span
 from dlprof.analysis.rank_steps import BinnedSteps, StepRows
@@ -41,8 +43,6 @@ _SAMPLED_RANKS = 16
 """Up to so many ranks are compared by their sampled stacks, where nothing else tells."""
 _LOOPS = (Loop.TRAIN, Loop.UNKNOWN)
 """Steps of a foreign trace may not say that they train."""
-_OF_RAY = "--raylet-name="
-"""An argument of Ray's workers: Ray ends them itself, with exit code 1, also where all went well."""
 _ARRIVALS, _MEDIANS = "arrivals", "medians"
 
 
@@ -61,6 +61,9 @@ class RankTimes:
         batch: Rows of a batch, where the loader tells them.
         ended: How its process ended, in words.
         failed: It did not end as it should.
+        steps_cut: What it did last was not written: it may have come further than `steps`.
+        error: Class of the exception that ended it; None: none was seen.
+        error_file, error_line: The user's line of that.
     """
 
     rank: int
@@ -75,6 +78,10 @@ class RankTimes:
     batch: int | None
     ended: str
     failed: bool
+    steps_cut: bool = False
+    error: str | None = None
+    error_file: str | None = None
+    error_line: int | None = None
 
     @property
     def own_ns(self) -> int | None:
@@ -120,6 +127,9 @@ class RanksSummary:
         stretches: Rank to its train steps in order, in stretches of equally many in all ranks.
         pauses: When all ranks but one stood still for that one.
         progress: Rank to when its last train step or collective ended, on the clock in common (ns).
+        failures: The ranks that did not end as they should, first to last, with when on the clock in common (ns);
+            None: their order is not known.
+        interrupted: Ctrl-C came, or what had started them was told to end.
     """
 
     ranks: tuple[RankTimes, ...]
@@ -133,6 +143,13 @@ class RanksSummary:
     stretches: Mapping[int, BinnedSteps] = field(default_factory=dict)
     pauses: tuple[Pauses, ...] = ()
     progress: Mapping[int, int] = field(default_factory=dict)
+    failures: Mapping[int, int] | None = None
+    interrupted: bool = False
+
+    @property
+    def first_failed(self) -> int | None:
+        """The rank that failed first, and by itself; None: none did, it is not known, or all were interrupted."""
+        return next(iter(self.failures), None) if self.failures and not self.interrupted else None
 
     @property
     def median_ns(self) -> int | None:
@@ -171,7 +188,8 @@ def of_run(ranked: RankedRun) -> RanksSummary:
     matched = collectives.alone(members[0]) if alone else collectives.match(members, clock)
     traced = _traced(members, clock) if clock.unknown is None else ()
     grids = {member.rank: _grid(member.run, traced, clock.placements.get(member.rank)) for member in members}
-    times = tuple(_times(ranked, member, matched, grids[member.rank]) for member in members)
+    ends = {member.rank: rank_ends.of_run(member.run) for member in members}
+    times = tuple(_times(ranked, member, matched, grids[member.rank], ends[member.rank]) for member in members)
     skew_ns, how = _skew(times, matched, grids)
     slow, on_devices = straggler_of(times, _last(matched)), device_collectives.match(members)
     if slow is None and matched.unknown is not None:
@@ -182,7 +200,14 @@ def of_run(ranked: RankedRun) -> RanksSummary:
         stretches=_stretches(matched, grids),
         pauses=_in_training(matched.pauses, clock, grids) or _pauses(clock, grids),
         progress=_progress(clock, matched, grids),
+        failures=rank_ends.failures(ends, clock),
+        interrupted=_interrupted(ranked),
     )  # fmt: skip
+
+
+def _interrupted(ranked: RankedRun) -> bool:
+    runs = [ranked.program] if ranked.program is not None else [member.run for member in ranked.members]
+    return any(run.manifest.state == RunState.INTERRUPTED for run in runs)
 
 
 def _in_training(pauses: Sequence[Pauses], clock: Clock, grids: Mapping[int, _Steps]) -> tuple[Pauses, ...]:
@@ -292,12 +317,11 @@ def _grid(run: Run, traced: Sequence[tuple[int, int]], place: Placement | None) 
     return _Steps(start - waited, end, count, alone if alone.any() else plain, waited)
 
 
-def _times(ranked: RankedRun, member: Member, matched: Matched, grid: _Steps) -> RankTimes:
+def _times(ranked: RankedRun, member: Member, matched: Matched, grid: _Steps, end: RankEnd) -> RankTimes:
     run = member.run
     loops = {one.loop: one for one in steps.of_run(run)}
     loop = next((loops[name] for name in _LOOPS if name in loops), None)
     wait_ns, transfer_ns = _in_a_step(matched.waits.get(member.rank), grid)
-    ended, failed = _ended(run)
     return RankTimes(
         rank=member.rank,
         host=member.host,
@@ -309,8 +333,12 @@ def _times(ranked: RankedRun, member: Member, matched: Matched, grid: _Steps) ->
         collective_transfer_ns=transfer_ns,
         kernels_ns=_kernels(run),
         batch=_batch(run),
-        ended=ended,
-        failed=failed,
+        ended=end.ended,
+        failed=end.failed,
+        steps_cut=end.is_cut,
+        error=end.error,
+        error_file=end.error_file,
+        error_line=end.error_line,
     )
 
 
@@ -359,19 +387,6 @@ def _batch(run: Run) -> int | None:
     """Rows of a batch of the loader that gave most of them."""
     rows = [row for row in run.rows("loaders") if row["batch_size"]]
     return max(rows, key=lambda row: row["item_count"] or 0)["batch_size"] if rows else None
-
-
-def _ended(run: Run) -> tuple[str, bool]:
-    process, state = run.manifest.process, run.manifest.state
-    if state == RunState.RUNNING:
-        return "end not seen", True
-    if process.signal is not None:
-        return f"signal {process.signal}", True
-    if process.exit_code is None:
-        return "end not known", False
-    if process.exit_code == 1 and any(word.startswith(_OF_RAY) for word in run.manifest.command.argv):
-        return "ended by Ray", False
-    return f"exit code {process.exit_code}", process.exit_code != 0
 
 
 def _skew(times: Sequence[RankTimes], matched: Matched, grids: Mapping[int, _Steps]) -> tuple[int | None, str | None]:

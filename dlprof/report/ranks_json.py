@@ -31,6 +31,12 @@ class RankReport(Struct, frozen=True, kw_only=True):
     batch: int | None
     """Rows of a batch, where its loader tells them."""
     ended: str
+    steps_cut: bool
+    """What it did last was not written: it may have come further than `steps`."""
+    error: str | None
+    """Class of the exception that ended it; null: none was seen."""
+    error_file: str | None
+    error_line: int | None
 
 
 class HostClockReport(Struct, frozen=True, kw_only=True):
@@ -99,6 +105,10 @@ class RanksReport(Struct, frozen=True, kw_only=True):
     world: int | None
     """How many ranks there were to be; null: not told."""
     ranks: tuple[RankReport, ...]
+    first_failed: int | None
+    """The rank that failed first; null: none failed, it is not known which, or the run was interrupted."""
+    interrupted: bool
+    """Ctrl-C came, or what had started the ranks was told to end."""
     missing: tuple[int, ...]
     """Ranks of which there is no run."""
     lost: dict[str, str]
@@ -124,6 +134,8 @@ def as_json(ranked: RankedRun, summary: RanksSummary) -> RanksReport:
         run=ranked.name,
         world=ranked.world,
         ranks=tuple(_rank(one) for one in summary.ranks),
+        first_failed=summary.first_failed,
+        interrupted=summary.interrupted,
         missing=ranked.missing,
         lost=dict(ranked.lost),
         set_aside=ranked.set_aside,

@@ -183,8 +183,10 @@ def _ended(ranked: RankedRun, summary: RanksSummary) -> tuple[str, bool]:
     ways = Counter(one.ended for one in summary.ranks)
     odd = [one for one in summary.ranks if one.failed]
     parts = [f"all {way}" if len(ways) == 1 else f"{count} {way}" for way, count in ways.most_common(_NAMED)]
+    if summary.interrupted:
+        parts.append("the run was interrupted")
     if odd:
-        parts.append("; ".join(f"rank {one.rank} {one.ended} after {one.steps} steps" for one in odd[:_NAMED]))
+        parts.append("; ".join(_failures(summary, odd)))
     missing = ranked.missing
     if missing:
         parts.append(f"no run of rank {', '.join(map(str, missing[:_NAMED]))}{' ...' * (len(missing) > _NAMED)}")
@@ -192,4 +194,24 @@ def _ended(ranked: RankedRun, summary: RanksSummary) -> tuple[str, bool]:
         parts.append("; ".join(f"{name} cannot be opened: {why}" for name, why in list(ranked.lost.items())[:2]))
     if ranked.set_aside:
         parts.append(f"left out: {', '.join(ranked.set_aside[:_NAMED])}, of ranks that began again")
-    return "; ".join(parts), bool(odd or missing or ranked.lost)
+    return "; ".join(parts), bool(odd or missing or ranked.lost or summary.interrupted)
+
+
+def _failures(summary: RanksSummary, odd: Sequence[RankTimes]) -> Iterator[str]:
+    """The ranks that did not end well: first to last, where that is known."""
+    times, first = summary.failures, summary.first_failed
+    if times is None or first is None or len(odd) < 2:
+        yield from (f"rank {one.rank} {failure(one)}" for one in odd[:_NAMED])
+        return
+    yield f"rank {first} failed first: {failure(summary.of(first))}"
+    for number, rank in enumerate(list(times)[1:_NAMED]):
+        later = f", {duration(times[rank] - times[first])} later" if times[rank] > times[first] else ""
+        yield f"{'' if number else 'then '}rank {rank} {failure(summary.of(rank))}{later}"
+
+
+def failure(one: RankTimes) -> str:
+    """How a rank failed, and when: `ValueError at train.py:25 (exit code 1) after 76 steps`."""
+    least = "at least " if one.steps_cut else ""
+    place = f" at {one.error_file}:{one.error_line}" if one.error_file and one.error_line else ""
+    how = f"{one.error}{place} ({one.ended})" if one.error else one.ended
+    return f"{how} after {least}{one.steps} steps"

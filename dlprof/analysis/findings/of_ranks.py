@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from statistics import mean, median
 
 from dlprof.analysis import rank_batches
-from dlprof.analysis.clocks import Placement
 from dlprof.analysis.findings import diagnose, rank_advice, rank_events
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import (
@@ -76,9 +75,12 @@ def _failed(case: RankCase) -> Iterator[tuple[Finding, Query]]:
     if hung:
         yield from hung
         return
-    first = min(bad, key=lambda one: _end_ns(case.run(one.rank), case.summary.clock.placements.get(one.rank)))
-    others = f"; {len(bad) - 1} more ended badly, later" if len(bad) > 1 else ""
-    text = f"Rank {first.rank} ended with {first.ended} after {first.steps} train steps{others}."
+    known = case.summary.first_failed
+    first = case.summary.of(known) if known is not None else bad[0]
+    when = "later" if known is not None else "and which did so first is not known"
+    others = f"; {len(bad) - 1} more ended badly, {when}" if len(bad) > 1 else ""
+    raised, least = f"raised {first.error} and " if first.error else "", "at least " if first.steps_cut else ""
+    text = f"Rank {first.rank} {raised}ended with {first.ended} after {least}{first.steps} train steps{others}."
     is_left = _is_left_alone(case, first)
     if is_left:
         text += (
@@ -90,7 +92,7 @@ def _failed(case: RankCase) -> Iterator[tuple[Finding, Query]]:
         Statement(text, ""),
         0,
         advice("rank-failed", rank_advice.MORE_BATCHES if is_left else "", run=f"{case.ranked.typed}/{first.run}"),
-        None,
+        (first.error_file, first.error_line) if first.error_file and first.error_line else None,
         rank=Rank.ENDED_THE_RUN,
     )
     yield finding, STEPS
@@ -102,14 +104,6 @@ def _is_left_alone(case: RankCase, failed: RankTimes) -> bool:
         return False
     others = [one for one in case.summary.ranks if one.rank != failed.rank]
     return bool(others) and all(one.ended == "exit code 0" and one.steps <= failed.steps for one in others)
-
-
-def _end_ns(run: Run, place: Placement | None) -> int:
-    """When a rank ended, on one clock if there is one (ns); one whose end was not seen comes last."""
-    if run.wall_ns is None:
-        return 1 << 62
-    zero = run.manifest.clock.origin_perf_ns if place is None else place.shift_ns
-    return zero + run.wall_ns
 
 
 def _straggler(case: RankCase) -> Iterator[tuple[Finding, Query]]:

@@ -12,6 +12,7 @@ from dlprof.analysis import ranks
 from dlprof.report import ranks_text
 from tests.unit import ranked_runs
 from tests.unit.analysis.findings.test_rank_events import paused
+from tests.unit.analysis.test_rank_ends import ended, raised
 
 
 def printed(folder: Path, own_ms: dict[int, float], *, full: bool = False, **changes: Any) -> list[str]:
@@ -84,3 +85,21 @@ def test_the_steps_of_each_rank_are_drawn_on_one_scale(tmp_path: Path, monkeypat
         ["0", "+" * 40, "12.0", "ms"],
         ["1", "#" * 40, "19.0", "ms"],
     ]
+
+
+def test_the_rank_that_failed_first_is_named_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With its exception and line; the other one was ended for that."""
+    monkeypatch.setenv("COLUMNS", "300")
+    own = ended(9000, code=1, spans=raised("ValueError", 4000, 25))
+    lines = printed(tmp_path, {0: 5, 1: 5}, rank_0=ended(5500, signal=15), rank_1=own)
+    assert lines[4] == (
+        "Ended      1 signal 15; 1 exit code 1; rank 1 failed first: ValueError at train.py:25 (exit code 1) after 40 "
+        "steps; then rank 0 signal 15 after 40 steps, 500 ms later"
+    )
+
+
+def test_a_run_that_was_interrupted_is_said_to_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its ranks may have ended with exit code 0."""
+    monkeypatch.setenv("COLUMNS", "300")
+    lines = printed(tmp_path, {0: 5, 1: 5}, rank_0=ended(5500, code=0, told={"state": "interrupted"}))
+    assert lines[4] == "Ended      all exit code 0; the run was interrupted"
