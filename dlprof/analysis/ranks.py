@@ -41,7 +41,7 @@ LEAST_SHARE_OF_STEPS = 0.2
 """The same where only whole steps are known, waits for others included: little of these says nothing."""
 _SAMPLED_RANKS = 16
 """Up to so many ranks are compared by their sampled stacks, where nothing else tells."""
-_LOOPS = (Loop.TRAIN, Loop.UNKNOWN)
+LOOPS = (Loop.TRAIN, Loop.UNKNOWN)
 """Steps of a foreign trace may not say that they train."""
 _ARRIVALS, _MEDIANS = "arrivals", "medians"
 
@@ -210,6 +210,26 @@ def _interrupted(ranked: RankedRun) -> bool:
     return any(run.manifest.state == RunState.INTERRUPTED for run in runs)
 
 
+def stood_in_collectives(run: Run) -> int | None:
+    """For how long a plain train step of a rank stands still in collectives, by its own record alone.
+
+    Waits for ranks that come later and the transfer are told apart where all ranks are looked at.
+
+    Args:
+        run: The run of the rank.
+
+    Returns:
+        The median (ns); None: no collectives were seen, or no plain step.
+    """
+    rows = run.table("collectives", ("start_ns", "blocked_ns"))
+    if not rows.num_rows:
+        return None
+    grid = _grid(run, (), None)
+    if not grid.plain.any():
+        return None
+    return int(np.median(_by_step(integers(rows["start_ns"]), integers(rows["blocked_ns"]), grid)[grid.plain]))
+
+
 def _in_training(pauses: Sequence[Pauses], clock: Clock, grids: Mapping[int, _Steps]) -> tuple[Pauses, ...]:
     """The pauses from the second train step on: in the first each rank does what it does once."""
     if clock.unknown is not None:
@@ -302,7 +322,7 @@ def _traced(members: Sequence[Member], clock: Clock) -> tuple[Span, ...]:
 def _grid(run: Run, traced: Sequence[tuple[int, int]], place: Placement | None) -> _Steps:
     names = ("loop", "count", "start_ns", "dur_ns", "input_ns", "compiled")
     table = run.table("steps", names)
-    told = (steps_of(table, loop) for loop in _LOOPS)
+    told = (steps_of(table, loop) for loop in LOOPS)
     rows = next((found for found in told if found.num_rows), table.slice(0, 0)).sort_by("start_ns")
     start = integers(rows["start_ns"])
     plain = ~truths(rows["compiled"]) & ~under_tracer(rows, run.table("kernel_windows"))
@@ -320,7 +340,7 @@ def _grid(run: Run, traced: Sequence[tuple[int, int]], place: Placement | None) 
 def _times(ranked: RankedRun, member: Member, matched: Matched, grid: _Steps, end: RankEnd) -> RankTimes:
     run = member.run
     loops = {one.loop: one for one in steps.of_run(run)}
-    loop = next((loops[name] for name in _LOOPS if name in loops), None)
+    loop = next((loops[name] for name in LOOPS if name in loops), None)
     wait_ns, transfer_ns = _in_a_step(matched.waits.get(member.rank), grid)
     return RankTimes(
         rank=member.rank,

@@ -54,10 +54,13 @@ class MainLoop(StepSummary):
     Attributes:
         asynchronous_dispatch: Whether its step function returns before the device is done.
         input_inside_step: Whether the next batch is fetched inside the step function.
+        collectives_ns: Median over plain train steps of the time that a rank stands still in collectives, for other
+            ranks or for the transfer; None: none were seen.
     """
 
     asynchronous_dispatch: bool
     input_inside_step: bool
+    collectives_ns: int | None = None
 
 
 class EpochTime(Struct, frozen=True):

@@ -31,6 +31,7 @@ from dlprof.analysis import (
     overhead,
     processes,
     program,
+    ranks,
     recompilations,
     stacks,
     step_split,
@@ -281,6 +282,7 @@ def _main_loop(run: Run, summaries: tuple[steps.StepSummary, ...]) -> MainLoop |
         **asdict(summaries[0]),
         asynchronous_dispatch=backend.asynchronous_dispatch,
         input_inside_step=backend.input_inside_step,
+        collectives_ns=ranks.stood_in_collectives(run) if summaries[0].loop in ranks.LOOPS else None,
     )
 
 

@@ -200,6 +200,14 @@ def step_parts(page: Page, report: Report) -> None:
         time_ns = part.plain_ns if split.plain_step_ns else part.window_ns
         table.add_row(*_part_row(page, part.name, time_ns, whole, _UNSEEN if report.imported else _UNSPLIT))
     page.show(table)
+    stood = report.steps.collectives_ns if report.steps is not None and report.steps.loop == split.loop else None
+    if stood:
+        page.say(
+            f"a plain step stands still in collectives for {duration(stood)} (median), for ranks that come later and "
+            "for the transfer: no work of Python's own",
+            "dim",
+            2,
+        )
     if split.slow_epoch is not None:
         page.say(_of_epoch(split.slow_epoch), "yellow", 2)
 

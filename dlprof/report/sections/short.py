@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from dlprof.analysis.steps import StepSummary
 from dlprof.analysis.utilisation import GpuUse
 from dlprof.report import no_training, overhead_words, step_words
-from dlprof.report.model import MeasuredGpus, PhaseTime, Report
+from dlprof.report.model import MainLoop, MeasuredGpus, PhaseTime, Report
 from dlprof.report.sections.program import no_steps
 from dlprof.schema.vocabulary import EventKind, Phase, Severity, StepTime
 from dlprof.units import duration, percent, safe, size
 
 _LEAST_SHARE = 0.01
 _LEAST_OF_LINE = 0.05
+_LEAST_IN_COLLECTIVES = 0.02
 _KERNELS = 3
 _LINES = 3
 _PART_NAMES = {Phase.FIT_WAIT.value: "wait for results"}
@@ -71,6 +72,7 @@ def steps(report: Report) -> str:
         return "" if report.imported and not report.missing("steps") else no_steps(report)
     figures = (
         _usual_step(report, loop) if loop.median_ns is not None else "the time of a usual one is not known",
+        _in_collectives(loop),
         f"p95 {duration(loop.p95_ns)}" if loop.p95_ns is not None else "",
         f"first {duration(loop.first_ns)}" if loop.first_ns is not None and loop.count > 1 else "",
     )
@@ -80,6 +82,14 @@ def steps(report: Report) -> str:
     kind = f"{step_words.kind(loop.loop)}{'s' * (loop.count != 1)}"
     where = step_words.own_loop(report.loops)
     return f"{loop.count:,} {kind}: {', '.join(figure for figure in figures if figure)}{rate}{how}{where}"
+
+
+def _in_collectives(loop: MainLoop) -> str:
+    """What of a usual step a rank stands still, where that is worth a word."""
+    stood = loop.collectives_ns or 0
+    if loop.median_ns is None or stood < _LEAST_IN_COLLECTIVES * loop.median_ns:
+        return ""
+    return f"{duration(stood)} of it standing still in collectives"
 
 
 def _usual_step(report: Report, loop: StepSummary) -> str:

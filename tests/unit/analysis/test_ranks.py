@@ -86,3 +86,11 @@ def test_steps_in_which_another_rank_was_traced_do_not_count(tmp_path: Path) -> 
         first = [{**one, "dur_ns": 18 * MS, "blocked_ns": 18 * MS} for one in ranked_runs.collectives(0, 5, 12)]
         found = ranked_runs.make(tmp_path / str(number), {0: 5, 1: 12}, rank_0={"collectives": first}, rank_1=rows)
         assert ranks.of_run(found).of(0).collective_wait_ns == wait_ns
+
+
+def test_what_a_rank_stands_still_in_collectives_is_known_by_its_own_record(tmp_path: Path) -> None:
+    """7 ms for the other one and 1 ms of transfer, which are told apart by both records only."""
+    first, second = (one.run for one in ranked_runs.make(tmp_path / "a", {0: 5, 1: 12}).members)
+    assert (ranks.stood_in_collectives(first), ranks.stood_in_collectives(second)) == (8 * MS, MS)
+    without = ranked_runs.make(tmp_path / "b", {0: 5, 1: 12}, rank_0=NO_COLLECTIVES).members[0].run
+    assert ranks.stood_in_collectives(without) is None

@@ -288,9 +288,9 @@ def test_json_has_the_fields_of_the_contract_in_their_order(tmp_path: Path) -> N
     ]  # fmt: skip
     assert list(content["steps"]) == [
         "loop", "count", "first_ns", "median_ns", "p95_ns", "samples_per_s", "call_median_ns", "input_median_ns",
-        "compiled", "how", "unknown", "asynchronous_dispatch", "input_inside_step",
+        "compiled", "how", "unknown", "asynchronous_dispatch", "input_inside_step", "collectives_ns",
     ]  # fmt: skip
-    assert list(content["step_summaries"][0]) == list(content["steps"])[:-2]
+    assert list(content["step_summaries"][0]) == list(content["steps"])[:-3]
     assert list(content["loops"][0]) == ["name", "how", "file", "line", "epochs", "steps", "runs"]
 
 

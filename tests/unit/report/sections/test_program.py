@@ -217,6 +217,19 @@ def test_parts_of_a_step_without_a_plain_one_are_those_of_the_window() -> None:
     assert rows(lines[-1:])[0][:3] == ["dispatch", "-", "-"]
 
 
+def test_what_a_rank_stands_still_in_collectives_is_no_work_of_python() -> None:
+    """No kernel runs then, so that it is in the part of the host."""
+    split = StepParts("train", "torch", 10, 30 * MS, 20 * MS, 1.5, (PartTime("host_python", 15 * MS, 10 * MS),))
+    loop = MainLoop(**vars(LOOP), asynchronous_dispatch=False, input_inside_step=False, collectives_ns=9 * MS)
+
+    text = " ".join(line.strip() for line in printed(program.step_parts, report(step_split=split, steps=loop))[3:])
+
+    assert text == (
+        "a plain step stands still in collectives for 9.00 ms (median), for ranks that come later and for the "
+        "transfer: no work of Python's own"
+    )
+
+
 def test_a_window_in_a_slow_epoch_says_so() -> None:
     """What is done once is no part of later steps."""
     parts = (PartTime("kernels", 15 * MS, 10 * MS),)

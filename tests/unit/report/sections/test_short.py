@@ -31,7 +31,9 @@ from tests.unit.runs import MS, S
 def main_loop(**changes: Any) -> MainLoop:
     """250 training steps of 20 ms."""
     loop = StepSummary(Loop.TRAIN, 250, 80 * MS, 20 * MS, 25 * MS, 6400.0, 20 * MS, 0, 0)
-    return MainLoop(**{**vars(loop), **changes}, asynchronous_dispatch=False, input_inside_step=False)
+    stood = changes.pop("collectives_ns", None)
+    fixed = {"asynchronous_dispatch": False, "input_inside_step": False, "collectives_ns": stood}
+    return MainLoop(**{**vars(loop), **changes}, **fixed)
 
 
 def gpu_use(number: int, busy: float | None) -> GpuUse:
@@ -74,6 +76,11 @@ def test_steps_are_told_with_their_rate() -> None:
     [
         ({"input_median_ns": None}, "250 train steps: median 20.0 ms, p95"),
         ({"count": 1}, "1 train step: 20.0 ms, p95"),
+        (
+            {"input_median_ns": None, "collectives_ns": 12 * MS},
+            "250 train steps: median 20.0 ms, 12.0 ms of it standing still in collectives, p95",
+        ),
+        ({"input_median_ns": None, "collectives_ns": MS // 5}, "250 train steps: median 20.0 ms, p95"),
         ({"how": StepTime.EPOCHS}, "250 train steps: 20.0 ms, p95"),
     ],
 )
