@@ -165,3 +165,79 @@ def test_a_rank_that_stands_for_good_is_named_with_its_line(tmp_path: Path, pyth
     found = first_finding(tmp_path)
     assert (found["slug"], found["file"], found["line"]) == ("rank-hung", "train.py", HANG_LINE)
     assert found["claim"].startswith("Rank 1 stood in main() for the last "), found["claim"]
+
+
+STARTS_ITSELF = """
+    import os, sys
+    import multiprocessing
+    import torch
+    import torch.distributed as dist
+    import torch.multiprocessing
+    from torch.nn.parallel import DistributedDataParallel
+
+    def work(rank, folder, fails):
+        torch.set_num_threads(1)
+        dist.init_process_group("gloo", init_method="file://" + folder + "/meet", rank=rank, world_size=2)
+        torch.manual_seed(0)
+        model = DistributedDataParallel(torch.nn.Linear(64, 8))
+        optimizer = torch.optim.SGD(model.parameters(), 0.05)
+        for step in range(40):
+            optimizer.zero_grad()
+            loss = model(torch.full((16, 64), step / 40)).square().mean()
+            loss.backward()
+            optimizer.step()
+            if fails and rank == 1 and step == 30:
+                raise LookupError("of the script")
+        dist.barrier()
+        print("loss %.9f" % loss.item(), flush=True)
+        os._exit(0)  # gloo of torch 2.13 aborts now and then while a process ends, also bare
+
+    if __name__ == "__main__":
+        how, fails = sys.argv[1], sys.argv[2] == "fails"
+        if how == "torch":
+            torch.multiprocessing.spawn(work, args=(os.getcwd(), fails), nprocs=2)
+        else:
+            context = multiprocessing.get_context(how)
+            ranks = [context.Process(target=work, args=(rank, os.getcwd(), fails)) for rank in range(2)]
+            for one in ranks:
+                one.start()
+            for one in ranks:
+                one.join()
+"""
+RAISE_LINE = 21
+
+
+def starts_itself(folder: Path, python: str, *words: str) -> runner.Result:
+    """A script that starts its ranks, followed."""
+    runner.write(folder, "train.py", STARTS_ITSELF)
+    return runner.run(
+        [*runner.DLPROF, "trace", "--follow", "train.py", "--python", python, "-o", "run", "--no-report", "--", *words],
+        cwd=folder,
+    )
+
+
+@pytest.mark.parametrize("how", ["torch", "spawn", "fork", "forkserver"])
+def test_ranks_that_a_script_starts_itself_are_ranks(tmp_path: Path, python: str, how: str) -> None:
+    """With all their steps and waits, whichever way the processes were started."""
+    done = starts_itself(tmp_path, python, how, "well")
+
+    assert done.code == 0, done.err
+    assert len(set(done.out.split())) == 2, done.out  # both say `loss` and the same number
+    told = runner.report(tmp_path)
+    assert [(one["rank"], one["steps"], one["ended"]) for one in told["ranks"]] == [
+        (0, 40, "exit code 0"),
+        (1, 40, "exit code 0"),
+    ]
+    assert all(one["collective_wait_ns"] is not None for one in told["ranks"])
+
+
+@pytest.mark.parametrize("how", ["torch", "fork"])
+def test_the_exception_of_a_rank_that_a_script_started_is_named(tmp_path: Path, python: str, how: str) -> None:
+    """It failed first, and has the line; no hook of Python's is called in such a process."""
+    starts_itself(tmp_path, python, how, "fails")
+
+    told = runner.report(tmp_path)
+    assert told["first_failed"] == 1
+    assert (told["ranks"][1]["error"], told["ranks"][1]["error_line"]) == ("LookupError", RAISE_LINE)
+    found = first_finding(tmp_path)
+    assert (found["slug"], found["file"], found["line"]) == ("rank-failed", "train.py", RAISE_LINE)

@@ -14,7 +14,7 @@ from dlprof.analysis.findings.standing import Standing
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.samples import Sample
 from dlprof.schema.tree_paths import TreePath
-from dlprof.schema.vocabulary import Ground, Phase
+from dlprof.schema.vocabulary import Ground, Phase, RunSource
 
 TITLE = Title("The script stood waiting", "waiting in the script")
 _FOR_CHILDREN = Title(
@@ -57,7 +57,7 @@ def look(case: Case) -> Iterator[Claim]:
         yield _for_children(children, takes, case.code.hottest_line(python_overhead.SCRIPT, is_own))
         return
     yield Claim(
-        Sentence(f"The script stands still for {100 * stood.share:.0f} % of its own code{_meanwhile(stood)}:"),
+        Sentence(f"The script stands still for {100 * stood.share:.0f} % of its own code{_meanwhile(case, stood)}:"),
         takes,
         [_EVIDENCE, queries.python_stood(Phase.SCRIPT, Phase.DATA)],
         _advice(case, stood),
@@ -81,13 +81,25 @@ def _for_children(children: Children, takes: Mapping[TreePath, int], line: Sourc
     )
 
 
-def _meanwhile(stood: Standing) -> str:
+def _meanwhile(case: Case, stood: Standing) -> str:
+    if _is_followed(case):
+        return ""
     if stood.others < _CHILDREN:
         return ", without work for a core in any of its processes"
     return f", while processes that it started use {stood.others:.1f} cores"
 
 
+def _is_followed(case: Case) -> bool:
+    """Whether what it starts itself is looked at beside another run: that of the program that was followed."""
+    return case.run.manifest.backend.source == RunSource.FOLLOWED
+
+
 def _advice(case: Case, stood: Standing) -> str:
+    if _is_followed(case):
+        return (
+            "See what the line waits for: a pause (sleep), a lock, the network, a disk, another program. What it "
+            "started is told with the program that was followed, and Pythons among that may have runs beside this."
+        )
     if stood.others < _CHILDREN:
         return "See what the line waits for: a pause (sleep), a lock, the network, a disk, another program."
     if not case.run.table("steps").num_rows:

@@ -167,3 +167,12 @@ def test_where_workers_are_no_ranks_following_is_not_advised_again(tmp_path: Pat
 
     assert "--follow" not in finding.next_step
     assert "no ranks of one training (init_process_group) are not looked into" in finding.next_step
+
+
+def test_of_a_followed_python_nothing_is_said_of_its_processes(tmp_path: Path) -> None:
+    """They are looked at beside the program that was followed: here none is seen, whatever they do."""
+    told = runs.manifest(backend={"name": None, "source": "followed"})
+    finding = pick(diagnosed(tmp_path / "r", told, **before_fit(run_s=0)), "script-waits")
+
+    assert finding.claim == "The script stands still for 100 % of its own code: 3.00 s, 30 % of the wall time."
+    assert "Pythons among that may have runs beside this" in finding.next_step
