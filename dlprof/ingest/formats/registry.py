@@ -39,6 +39,7 @@ from dlprof.ingest.formats import (
     theano_sums,
     torch_autograd,
     xspace,
+    xspace_json,
 )
 from dlprof.ingest.formats.base import FileContent, Reader, Sample
 from dlprof.ingest.parse.packed import opened
@@ -48,8 +49,8 @@ GROUP = "dlprof.readers"
 HEAD_BYTES = 256 << 10
 _IN_ASKING_ORDER = (
     nsys, nvprof, rpd, rocpd, nvprof_text, nvprof_trace_text, nvprof_counters, theano_profile, line_profiler,
-    nvidia_smi, rocprof_csv, rocprof_json, pyspy, tf1_timeline, tf1_steps, cntk, chainer, openvino, theano_sums,
-    mxnet, horovod, torch_autograd, kineto, xspace, perfetto, chrome,
+    nvidia_smi, rocprof_csv, rocprof_json, pyspy, tf1_timeline, xspace_json, tf1_steps, cntk, chainer, openvino,
+    theano_sums, mxnet, horovod, torch_autograd, kineto, xspace, perfetto, chrome,
 )  # fmt: skip
 """A file is of the first format that claims it: the particular ones come before those that claim much."""
 READERS: tuple[Reader, ...] = tuple(module.READER for module in _IN_ASKING_ORDER)

@@ -55,6 +55,9 @@ class Args(msgspec.Struct, gc=False):
     hlo_module: str | None = None
     long_name: str | None = None
     tf_op: str | None = None
+    correlation_id: int | str | None = None
+    run_id: int | str | None = None
+    step_num: int | str | None = None
 
 
 class Event(msgspec.Struct, gc=False):

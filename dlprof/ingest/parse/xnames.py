@@ -16,7 +16,7 @@ from dlprof.schema.vocabulary import EventKind
 
 IGNORED = 99
 """In place of a kind: the event is not kept."""
-_MAYBE = 98
+MAYBE = 98
 """In place of a kind: an event of the host that counts only if it has the stat `hlo_op`."""
 _NUMBERS = ("program_id", "run_id", "correlation_id", "step_num")
 _TEXTS = ("hlo_op", "hlo_module", "tf_op", "name", "annotation")
@@ -30,7 +30,15 @@ _BY_PREFIX: tuple[tuple[tuple[str, ...], int], ...] = (
     (("end: ", "ThreadpoolListener"), IGNORED),
     (("IteratorGetNextOp::DoCompute", "IteratorGetNextAsOptionalOp::DoCompute"), EventKind.INPUT),
     (
-        ("FunctionRun", "ThunkExecutor::Execute (wait", "PjRtBuffer::Await", "BlockHostUntilReady", "Await"),
+        (
+            "FunctionRun",
+            "ThunkExecutor::Execute (wait",
+            "PjRtBuffer::Await",
+            "CommonPjRtBuffer::Await",
+            "BlockHostUntilReady",
+            "Await",
+            "Wait for ",
+        ),
         EventKind.WAIT,
     ),
     (("ExecutorState::Process", "ThunkExecutor::Execute", "ExecutorDoneCallback"), EventKind.RUNTIME),
@@ -72,7 +80,7 @@ class NameTable:
         self._numbers = np.asarray(sorted(plane.names), np.int64)
         texts = [plane.names[number] for number in self._numbers.tolist()]
         self._names = np.asarray([trace.names.number(text) for text in texts] or [NONE], np.int32)
-        judge: Callable[[str], int] = _gpu_kind if is_gpu else _host_kind
+        judge: Callable[[str], int] = gpu_kind if is_gpu else host_kind
         self._kinds = np.asarray([judge(text) for text in texts] or [IGNORED], np.int64)
         self.numbers, self.references = plane.stat_numbers(_NUMBERS), plane.stat_numbers(_TEXTS)
 
@@ -121,11 +129,11 @@ class NameTable:
             names = names.copy()
             known = self._trace.names
             pairs = zip(names[rows].tolist(), step[rows].tolist(), strict=True)
-            names[rows] = [known.number(_step_name(known[name], number)) for name, number in pairs]
+            names[rows] = [known.number(step_name(known[name], number)) for name, number in pairs]
         return names
 
     def _decided(self, kind: Integers) -> Integers:
-        return np.where(kind == _MAYBE, int(EventKind.RUNTIME) if self.keeps_all else IGNORED, kind)
+        return np.where(kind == MAYBE, int(EventKind.RUNTIME) if self.keeps_all else IGNORED, kind)
 
     def _scopes(self, by_name: Mapping[str, Integers], missing: Integers) -> Integers:
         scope = missing.copy()
@@ -162,17 +170,19 @@ class NameTable:
         return NodePath(text) if text and text != "XlaModule:" else None
 
 
-def _step_name(text: str, number: int) -> str:
+def step_name(text: str, number: int | str) -> str:
     """`train` of a step with a number: `train step 7`."""
     plain = text.partition("#")[0]
     return f"{plain} {number}" if plain.lower().endswith("step") else f"{plain} step {number}"
 
 
-def _gpu_kind(name: str) -> int:
+def gpu_kind(name: str) -> int:
+    """The kind of an event on a stream of a GPU."""
     return EventKind.TRANSFER if _COPIES.match(name) else EventKind.KERNEL
 
 
-def _host_kind(name: str) -> int:
+def host_kind(name: str) -> int:
+    """The kind of an event of the host, as far as its name tells it."""
     for prefixes, kind in _BY_PREFIX:
         if name.startswith(prefixes):
             return kind
@@ -180,4 +190,4 @@ def _host_kind(name: str) -> int:
         return EventKind.RUNTIME
     if _EAGER.match(name):
         return EventKind.OPERATOR
-    return EventKind.OPERATOR if _OPERATOR.match(name) and "::" not in name else _MAYBE
+    return EventKind.OPERATOR if _OPERATOR.match(name) and "::" not in name else MAYBE
