@@ -19,7 +19,7 @@ from dlprof.store.run import Run
 
 Key = tuple[str | None, str | None, str | None, str | None]
 """Layer, direction, operator and category."""
-_COLUMNS = ("host", "rank", "op_id", "device", "start_ns", "dur_ns", "nested_ns")
+_COLUMNS = ("host", "rank", "pid", "op_id", "device", "start_ns", "dur_ns", "nested_ns")
 _CPU = -1
 
 
@@ -45,7 +45,7 @@ class TraceEvents:
 
     Args:
         run: The run.
-        rows: Columns of the events of one process: `_COLUMNS` without host and rank.
+        rows: Columns of the events of one process: `_COLUMNS` without host, rank and pid.
     """
 
     def __init__(self, run: Run, rows: Mapping[str, Integers]) -> None:
@@ -125,11 +125,11 @@ def of_run(run: Run) -> TraceEvents | None:
     if place is None:
         return None
     table = run.table("kernel_events", _COLUMNS)
-    for name, value in (("rank", place.rank), ("host", place.host)):
+    for name, value in (("rank", place.rank), ("host", place.host), ("pid", place.pid)):
         table = table.filter(pc.equal(table[name].cast("string"), str(value))) if value is not None else table
     if not table.num_rows:
         return None
-    return TraceEvents(run, {name: integers(table[name]) for name in _COLUMNS[2:]})
+    return TraceEvents(run, {name: integers(table[name]) for name in _COLUMNS[3:]})
 
 
 def _before(stretches: Stretches, moments: Integers) -> Integers:

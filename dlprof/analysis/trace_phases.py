@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from dlprof.analysis import trace_processes
 from dlprof.analysis.phase_spans import PhaseInterval
+from dlprof.analysis.trace_processes import Process
 from dlprof.analysis.trace_steps import Place, Structure, TraceStep
 from dlprof.schema.vocabulary import PHASE_OF_LOOP, Loop, Phase
 from dlprof.store.run import Run
@@ -37,17 +39,29 @@ def rows(run: Run, found: Structure | None) -> dict[str, Rows]:
 
 
 def main_place(run: Run) -> Place | None:
-    """The process that a run is told of: the one of lowest rank; None: no process left events."""
+    """The process that a run is told of; None: no process left events.
+
+    The one of lowest rank, and of several of that the one whose phases are told, else whose operators took longest.
+    """
     windows = [row for row in run.rows("kernel_windows") if row["dur_ns"]]
     if not windows:
         return None
-    row = min(windows, key=lambda row: (row["rank"], row["window"]))
-    return Place(row["rank"], row["host"], row["pid"], row["window"])
+    first = min(windows, key=lambda row: (row["rank"], row["window"]))
+    if len({_process(row) for row in windows}) > 1:
+        here = [row for row in windows if (row["rank"], row["host"]) == (first["rank"], first["host"])]
+        told = {_process(row) for row in run.rows("phases")}
+        busy = trace_processes.operator_times(run)
+        first = max(here, key=lambda row: (_process(row) in told, busy.get(_process(row), 0), -row["window"]))
+    return Place(first["rank"], first["host"], first["pid"], first["window"])
+
+
+def _process(row: Mapping[str, Any]) -> Process:
+    return row["host"], row["rank"], row["pid"]
 
 
 def traced(run: Run, place: Place) -> list[Interval]:
     """When a process was traced: begin and end of disjoint stretches, in order (ns)."""
-    windows = (row for row in run.rows("kernel_windows") if (row["rank"], row["host"]) == (place.rank, place.host))
+    windows = (row for row in run.rows("kernel_windows") if _process(row) == (place.host, place.rank, place.pid))
     done: list[Interval] = []
     for begin, end in sorted((row["start_ns"], row["start_ns"] + row["dur_ns"]) for row in windows if row["dur_ns"]):
         if done and begin <= done[-1][1]:

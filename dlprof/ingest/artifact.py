@@ -11,6 +11,8 @@ from dlprof.errors import BadDataError
 
 _RANKS = range(1 << 15)
 """What the column `rank` holds."""
+PIDS = range(1 << 31)
+"""What the column `pid` holds."""
 
 
 @dataclass(frozen=True)
@@ -92,11 +94,12 @@ class ProcessId:
 
     def as_told(self, facts: Mapping[str, Any]) -> ProcessId:
         """This process, as far as the facts of a trace do not say better whose it is."""
-        rank, host = facts.get("rank"), facts.get("host")
+        rank, host, pid = facts.get("rank"), facts.get("host"), facts.get("pid")
         return replace(
             self,
             rank=rank if type(rank) is int and rank in _RANKS else self.rank,
             host=str(host) if host else self.host,
+            pid=pid if type(pid) is int and pid in PIDS else self.pid,
         )
 
 

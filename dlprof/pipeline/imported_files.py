@@ -62,7 +62,7 @@ class ImportedFiles:
             self._add_gpus(content.facts)
             self._sources.append(
                 {
-                    "file": path.name,
+                    "file": _told(path, content.facts),
                     "format": content.format,
                     "shift_ns": shift,
                     "events": content.trace.size if content.trace is not None and content.trace.sums is None else None,
@@ -74,7 +74,7 @@ class ImportedFiles:
         process = self._process.as_told(facts)
         start, end = self._assembly.add(trace, TraceContext(process, shift, number))
         self._end_ns = max(self._end_ns, end)
-        source = trace.path.name
+        source = _told(trace.path, facts)
         self._windows.append(
             KernelWindow(process, number, trace.engine, source, start, end - start, dropped=trace.dropped)
         )
@@ -136,3 +136,11 @@ class ImportedFiles:
             gpus=tuple(gpu for _, gpu in sorted(self._gpus.items())),
             tables_version=SCHEMA_VERSION,
         )
+
+
+def _told(path: Path, facts: Mapping[str, Any]) -> str:
+    """The name of a file; of one that holds several processes, with which of them."""
+    if facts.get("pid") is None:
+        return path.name
+    name = facts.get("process")
+    return f"{path.name} ({f'{name}, ' if name else ''}process {facts['pid']})"

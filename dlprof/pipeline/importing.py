@@ -62,7 +62,10 @@ def import_files(
         wanted = output or rundir.free_path(paths[0].name.split(".")[0] or "trace", now)
         with part_of(wanted) as part:
             work = ImportedFiles(part)
-            work.add(paths, files)
+            each = [
+                (path, process) for path, file in zip(paths, files, strict=True) for process in (file, *file.others)
+            ]
+            work.add([path for path, _ in each], [process for _, process in each])
             work.store(now)
             folder = named_folder(part, wanted, chosen=output is not None)
     return Run(folder, folder.read_manifest())
@@ -122,5 +125,8 @@ def _refuse_unread(path: Path, reader: Reader, content: FileContent) -> None:
 def _size(content: FileContent) -> str:
     if content.trace is not None:
         sums = content.trace.sums
-        return f"{len(sums):,} sums" if sums is not None else f"{content.trace.size:,} events"
+        if sums is not None:
+            return f"{len(sums):,} sums"
+        events = content.trace.size + sum(other.trace.size for other in content.others if other.trace is not None)
+        return f"{events:,} events{f' of {1 + len(content.others)} processes' if content.others else ''}"
     return ", ".join(f"{table.num_rows:,} rows of {name}" for name, table in content.tables.items()) or "nothing"

@@ -34,7 +34,7 @@ def add(tables: RunTables, folder: RunDir, manifest: Manifest) -> Structure | No
 
 def _said(run: Run, found: Structure | None) -> list[Health]:
     place = found.place if found is not None else trace_phases.main_place(run)
-    processes = {(row["host"], row["rank"]) for row in run.rows("kernel_windows")}
+    processes = {(row["host"], row["rank"], row["pid"]) for row in run.rows("kernel_windows")}
     said = []
     if found is not None:
         if found.overlapping:
@@ -44,7 +44,9 @@ def _said(run: Run, found: Structure | None) -> list[Health]:
             text = "Ranges of steps have no duration: they are not counted."
             said.append(Health("trace-steps-empty", "warning", text, found.empty))
     if place is not None and len(processes) > 1:
-        whose = f"rank {place.rank}, one of {len(processes)} processes"
+        several = len({row["pid"] for row in run.rows("kernel_windows") if row["rank"] == place.rank}) > 1
+        name = f"process {place.pid}" if several else f"rank {place.rank}"
+        whose = f"{name}, one of {len(processes)} processes"
         text = f"Phases, steps and the split of the time are those of {whose}."
         said.append(Health("trace-one-process", "info", text, len(processes)))
     return said

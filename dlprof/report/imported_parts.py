@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from dlprof.analysis import kernels
+from dlprof.analysis import kernels, trace_phases, trace_processes
 from dlprof.analysis.breakdown import Breakdown
 from dlprof.analysis.columns import steps_of, total
 from dlprof.analysis.shares import proportional
+from dlprof.analysis.trace_processes import ProcessTime
 from dlprof.report.model import PartTime, StepParts, TreeTime
 from dlprof.schema import trace_marks
 from dlprof.schema.trace_marks import MarkSort
@@ -78,11 +79,13 @@ class Facts:
         idle: What the host did while GPUs were idle: part to time, summed over the GPUs (ns).
         kernels: Kernels and operators with most time in sum: name and time (ns).
         kernels_ns: Time of all of them (ns).
+        processes: The processes of its files, where one holds several; the one that is told comes first.
     """
 
     idle: Mapping[StepPart, int]
     kernels: Sequence[tuple[str, int]]
     kernels_ns: int
+    processes: Sequence[ProcessTime] = ()
 
 
 def facts(run: Run, tree: Breakdown | None) -> Facts:
@@ -90,7 +93,12 @@ def facts(run: Run, tree: Breakdown | None) -> Facts:
     sums = kernels.summarise(run, "kernel")
     rows = sorted(sums.work, key=lambda row: -row.self_ns)[:_TOP]
     named = [(str(row.keys["name"]), row.self_ns) for row in rows]
-    return Facts(tree.idle if tree is not None else {}, named, sums.all_ns)
+    return Facts(tree.idle if tree is not None else {}, named, sums.all_ns, _processes(run))
+
+
+def _processes(run: Run) -> Sequence[ProcessTime]:
+    place, found = trace_phases.main_place(run), trace_processes.of_run(run)
+    return sorted(found, key=lambda one: place is None or one.process != (place.host, place.rank, place.pid))
 
 
 def _engine(run: Run) -> str:

@@ -16,7 +16,7 @@ from dlprof.analysis.kernels import OF_DEVICES
 from dlprof.report import step_words
 from dlprof.report.imported_parts import Facts
 from dlprof.report.model import MeasuredGpus, PhaseStack, Report
-from dlprof.schema.tree_paths import IN_PARTS
+from dlprof.schema.tree_paths import IN_PARTS, Tree
 from dlprof.schema.vocabulary import Category, StepPart, StepTime
 from dlprof.units import cut, duration
 
@@ -56,7 +56,7 @@ def of(report: Report, facts: Facts) -> str:
         report: The run.
         facts: What is known of it besides.
     """
-    told = _of_devices(report, facts) or _of_operators(report) or _of_sums(report, facts)
+    told = _of_devices(report, facts) or _of_operators(report, facts) or _of_sums(report, facts)
     told = told or _of_stacks(report) or _of_lines(report) or _of_samples(report)
     if not told and report.lost_tables:
         told = f"What ran is not known: {report.lost_tables[0].why}."
@@ -157,26 +157,57 @@ def _not_hidden(devices: Sequence[DeviceTime], span: int) -> str:
     return f"; {' and '.join(parts)} of the time" if parts else ""
 
 
-def _of_operators(report: Report) -> str:
-    """Without a GPU: which operators of the host took the time."""
+def _of_operators(report: Report, facts: Facts) -> str:
+    """Without a GPU: which operators of the host took the time that was traced."""
     categories = Counter({sort: _time(report, StepPart.KERNELS, sort) for sort in Category})
-    working, whole = sum(categories.values()), report.wall_ns
+    working, whole = sum(categories.values()), sum(leaf.ns for leaf in report.tree or ())
     if not working or not whole:
         return ""
-    top = ", ".join(f"{sort} {_percent(ns, whole)}" for sort, ns in categories.most_common(_TOP) if ns)
     waiting = _time(report, StepPart.INPUT)
     data = f"; {_percent(waiting, whole)} went to loading data" if waiting >= _WORTH * whole else ""
     ran = "operators and collectives" if categories[Category.COLLECTIVE] else "operators"
     return (
-        f"No GPU is in the trace: {ran} ran in {_percent(working, whole)} of its {duration(whole)}, "
-        f"most of it {top}{_operator(report)}{data}."
+        f"No GPU is in the trace: {ran}{_in_process(facts)} ran in {_percent(working, whole)} of "
+        f"{_traced(report, facts, whole)}{_sorts(categories, whole)}{_operator(report, facts)}{data}."
+        f"{_other_processes(facts)}"
     )
 
 
-def _operator(report: Report) -> str:
+def _sorts(categories: Counter[Category], whole: int) -> str:
+    """The categories with most time; nothing where names tell none."""
+    if categories[Category.OTHER] >= _NEARLY_ALL * sum(categories.values()):
+        return ""
+    top = ", ".join(f"{sort} {_percent(ns, whole)}" for sort, ns in categories.most_common(_TOP) if ns)
+    return f", most of it {top}"
+
+
+def _traced(report: Report, facts: Facts, traced: int) -> str:
+    """The time that shares are of: a profiler with a schedule is off between its cycles."""
+    if facts.processes or report.wall_ns is None or traced >= _NEARLY_ALL * report.wall_ns:
+        return f"its {duration(traced)}"
+    return f"the {duration(traced)} that were traced (of {duration(report.wall_ns)} from the first event to the last)"
+
+
+def _in_process(facts: Facts) -> str:
+    return f" of {_short(str(facts.processes[0]))}" if facts.processes else ""
+
+
+def _other_processes(facts: Facts) -> str:
+    """The other processes of a file, with what each did."""
+    told, *others = facts.processes or (None,)
+    if told is None:
+        return ""
+    named = [f"{_short(str(one))} {duration(one.operators_ns)}" for one in others[:_TOP]]
+    more = f" and {len(others) - _TOP} more" if len(others) > _TOP else ""
+    rest = f"the others {', '.join(named)}{more}"
+    return f" {len(others) + 1} processes are in it: that one has {duration(told.operators_ns)} of operators, {rest}."
+
+
+def _operator(report: Report, facts: Facts) -> str:
     rows = report.kernels.rows if report.kernels is not None else ()
     first = next((row for row in rows if row.op), None)
-    return f"; the operator with most time of its own is {_short(first.op or '')}" if first is not None else ""
+    whose = " in all processes" if facts.processes else ""
+    return f"; the operator with most time of its own{whose} is {_short(first.op or '')}" if first is not None else ""
 
 
 def _of_sums(report: Report, facts: Facts) -> str:
@@ -247,7 +278,20 @@ def _of_steps(report: Report) -> str:
     if steps.count == 1:
         return f" The trace holds one {kind}, of {duration(steps.median_ns)}."
     figure = "median" if steps.how is StepTime.MEASURED else "mean"
-    return f" A {kind} takes {duration(steps.median_ns)}, the {figure} of {steps.count}."
+    told = f" A {kind} takes {duration(steps.median_ns)}, the {figure} of {steps.count}"
+    beyond = _beyond_steps(report)
+    return f"{told}, but {beyond}." if beyond else f"{told}."
+
+
+def _beyond_steps(report: Report) -> str:
+    """Where steps only begin the work, as those of JAX do: how much of it runs when no step is told."""
+    times = {leaf.path: leaf.ns for leaf in report.tree or ()}
+    outside = sum(times.get(Tree.OUTSIDE_STEPS / StepPart.KERNELS / sort, 0) for sort in Category)
+    inside = sum(_time(report, StepPart.KERNELS, sort) for sort in Category) - outside
+    if report.devices or outside <= inside:
+        return ""
+    share = _percent(outside, outside + inside)
+    return f"{share} of the time of operators lies outside of the steps: they may only start what runs later"
 
 
 def _time(report: Report, part: StepPart, sort: Category | None = None) -> int:

@@ -87,6 +87,8 @@ _WORDS = (
     (Category.ELEMENTWISE, r"pointwise"),
 )
 """Words in names of operators and kernels, and the category they tell; the first that is found counts."""
+_UNTOLD = re.compile(r"\.py:\d+\)?$|^_*(ynn|xnn|onednn)_fusion")
+"""Names that do not say what is done: of Python functions, as tracers write them; of what a library does for XLA."""
 _RULES = tuple((found, re.compile(words, re.IGNORECASE)) for found, words in _WORDS)
 
 
@@ -100,6 +102,8 @@ def category(op: str, name: str = "") -> Category:
     """
     for text in (op, name):
         plain = text.partition("\t")[0]
+        if _UNTOLD.search(plain):
+            continue
         for sort, pattern in _RULES:
             if plain and pattern.search(plain):
                 return sort

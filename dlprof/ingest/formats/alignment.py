@@ -48,7 +48,8 @@ def shifts(files: Sequence[FileContent]) -> tuple[list[int], int | None, list[He
         or len([f for f in firsts if f is not None]) < 2
     ):
         return shifts_ns, origin, []
-    names = ", ".join(f.trace.path.name if f.trace is not None else f.format for f in adrift)
+    named = dict.fromkeys(f.trace.path.name if f.trace is not None else f.format for f in adrift)
+    names = ", ".join(named)
     text = f"No absolute time in: {names}. They are placed at the beginning, not aligned with the others."
     return shifts_ns, origin, [Health("trace-not-aligned", "warning", text, len(adrift))]
 

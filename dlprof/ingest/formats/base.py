@@ -50,6 +50,7 @@ class FileContent:
         facts: What the file says of itself.
         health: What a user must know; that of a trace is taken from there.
         skipped: What the reader passed over, of a trace and of all else.
+        others: The other processes of the file, each with its number and name in its facts.
     """
 
     format: str
@@ -59,6 +60,7 @@ class FileContent:
     facts: dict[str, Any] = field(default_factory=dict)
     health: Sequence[Health] = ()
     skipped: Sequence[Skipped] = ()
+    others: Sequence[FileContent] = ()
 
     @classmethod
     def of(cls, trace: Trace) -> FileContent:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import zlib
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
+from dlprof.ingest.artifact import PIDS
 from dlprof.ingest.formats.base import FileContent, Reader, Sample
 from dlprof.ingest.kernels.events import EventRow
 from dlprof.ingest.kernels.trace import Lane, Trace
@@ -16,6 +22,16 @@ from dlprof.schema.trace_marks import MarkSort
 from dlprof.schema.vocabulary import EventKind
 
 _RANGES = (MarkSort.NUMBERED_STEP, MarkSort.STEP, MarkSort.OPTIMISER, MarkSort.EPOCH)
+_WAITS = re.compile(
+    r"(?:[\w<>]+[.:/])*(?:wait(?:_\w+|[A-Z]\w*)?|await|sleep|idle|acquire|epoll|poll|select)(?:\s*\(.*\))?"
+    r"|(?:[\w<>]+[.:])*\w*(?:Process|Thread)\.join(?:\s*\(.*\))?|wait(?:ing)? for .*|.*\(wait for [^()]*\)"
+    r"|.*\w+Synchronize",
+    re.IGNORECASE,
+)
+"""Names of what only waits: `time.sleep`, `Lock.acquire`, `Thread.join`, `wait for batch`."""
+_PROCESSES_AT_MOST = 64
+_REST = "all further processes"
+_NAME_AT_MOST = 80
 
 
 def claims(sample: Sample) -> bool:
@@ -25,50 +41,108 @@ def claims(sample: Sample) -> bool:
 
 
 def read(path: Path) -> FileContent:
-    """Complete events, and pairs of begin and end, as operators of the host.
+    """Complete events, and pairs of begin and end, as operators of the host; each process is a trace of its own.
 
     Those whose names say that they are whole steps, epochs or updates are ranges around operators: they do no work.
+    Nor do those that say that they wait.
 
     Raises:
         ArtifactError: The file is damaged.
     """
     source = ChromeFile(path)
-    trace = Trace(path, "chrome", "chrome")
+    processes = _Processes(path)
     open_: OpenEvents[Event] = OpenEvents()
     passed_over = PassedOver()
     for piece in source.pieces():
-        rows: list[EventRow] = []
         for event in piece:
             key = (event.pid, event.tid)
             if event.ph == "X":
-                rows.append(_row(trace, event, event.ts + max(0.0, event.dur)))
+                processes.add(event, event.ts + max(0.0, event.dur))
             elif event.ph == "B":
                 open_.begin(key, event)
             elif event.ph == "E" and (begun := open_.end(key)):
-                rows.append(_row(trace, begun, event.ts))
-            elif event.ph == "M" and event.name == "thread_name" and event.args is not None:
-                trace.rename_lane(key, str(event.args.name))
+                processes.add(begun, event.ts)
+            elif event.ph == "M":
+                processes.name(event)
             elif event.ph != "E":
                 passed_over.add(event)
-        trace.add_rows(rows)
-    judge_unpaired(trace, open_.unpaired)
-    passed_over.tell(trace)
-    source.judge(trace)
-    return FileContent.of(trace)
+        processes.flush()
+    first, *others = processes.traces()
+    judge_unpaired(first, open_.unpaired)
+    passed_over.tell(first)
+    source.judge(first)
+    return replace(FileContent.of(first), others=[FileContent.of(other) for other in others])
 
 
-def _row(trace: Trace, event: Event, end_us: float) -> EventRow:
-    process = event.pid if isinstance(event.pid, int) else 0
-    lane = trace.lane((event.pid, event.tid), Lane(process % 2**31, thread_number(event), str(event.tid)))
-    start, name = as_ns(event.ts), str(event.name)
-    return EventRow(_kind(name), trace.names.number(name), start, max(0, as_ns(end_us) - start), lane)
+class _Processes:
+    """The events of a file, by the process that they are of: times of different processes are never added.
+
+    Args:
+        path: The file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._traces: dict[Any, Trace] = {}
+        self._rows: dict[Any, list[EventRow]] = {}
+        self._names: dict[Any, str] = {}
+
+    def add(self, event: Event, end_us: float) -> None:
+        """Take an event."""
+        process = self._process(event.pid)
+        trace = self._traces[process]
+        number = event.pid if isinstance(event.pid, int) else 0
+        lane = trace.lane((event.pid, event.tid), Lane(number % 2**31, thread_number(event), str(event.tid)))
+        start, name = as_ns(event.ts), str(event.name)
+        dur = max(0, as_ns(end_us) - start)
+        self._rows[process].append(EventRow(_kind(name), trace.names.number(name), start, dur, lane))
+
+    def _process(self, pid: Any) -> Any:
+        """What the trace of a process is kept under; the first ones have their own."""
+        if pid not in self._traces:
+            if len(self._traces) >= _PROCESSES_AT_MOST:
+                pid = _REST
+            if pid not in self._traces:
+                self._traces[pid] = Trace(self._path, "chrome", "chrome")
+                self._rows[pid] = []
+        return pid
+
+    def name(self, event: Event) -> None:
+        """Take what the file calls a thread or a process."""
+        if event.args is None or event.args.name is None:
+            return
+        if event.name == "process_name" and (event.pid in self._names or len(self._names) < _PROCESSES_AT_MOST):
+            self._names[event.pid] = str(event.args.name)[:_NAME_AT_MOST]
+        elif event.name == "thread_name":
+            kept = event.pid if event.pid in self._traces else _REST
+            if kept in self._traces:
+                self._traces[kept].rename_lane((event.pid, event.tid), str(event.args.name))
+
+    def flush(self) -> None:
+        """Give the traces what was taken."""
+        for process, rows in self._rows.items():
+            self._traces[process].add_rows(rows)
+            rows.clear()
+
+    def traces(self) -> Sequence[Trace]:
+        """The trace of each process, all on the clock of the file; one at least."""
+        if len(self._traces) > 1:
+            for process, trace in self._traces.items():
+                name = self._names.get(process, process if isinstance(process, str) else None)
+                trace.facts = {"pid": _number(process), "process": name, "clock": f"that of {self._path.name}"}
+        return list(self._traces.values()) or [Trace(self._path, "chrome", "chrome")]
+
+
+def _number(process: Any) -> int:
+    """The number of a process; one that is no such number gets one made of it."""
+    return process if type(process) is int and process in PIDS else zlib.crc32(str(process).encode()) % PIDS.stop
 
 
 @lru_cache(maxsize=4096)
 def _kind(name: str) -> EventKind:
     mark = trace_marks.of_name(name)
     if mark is None:
-        return EventKind.OPERATOR
+        return EventKind.WAIT if _WAITS.fullmatch(name) else EventKind.OPERATOR
     if mark.sort is MarkSort.INPUT:
         return EventKind.INPUT
     return EventKind.ANNOTATION if mark.sort in _RANGES else EventKind.OPERATOR

@@ -175,3 +175,32 @@ def test_steps_in_which_nothing_was_recorded(tmp_path: Path) -> None:
     assert verdict(run) == (
         "The trace shows no kernel, no operator and no sample. A step takes 10.0 ms, the median of 2."
     )
+
+
+def test_what_was_not_traced_between_files_is_not_in_the_shares(tmp_path: Path) -> None:
+    """A profiler with a schedule writes a file for each cycle, and is off between them."""
+    run = foreign(
+        tmp_path / "r",
+        Event("operator", "aten::mm", 0, 5, category="matmul"),
+        Event("operator", "aten::mm", 95, 5, category="matmul", window=1),
+        Event("input", "next", 90, 5, window=1),
+    )
+
+    assert verdict(run).startswith(
+        "No GPU is in the trace: operators ran in 67 % of the 15.0 ms that were traced (of 100 ms from the first event "
+        "to the last), most of it matmul 67 %;"
+    )
+
+
+def test_steps_that_only_begin_the_work_are_not_taken_for_it(tmp_path: Path) -> None:
+    """JAX returns before its operators run."""
+    run = foreign(
+        tmp_path / "r",
+        *(marked(f"train step {number}", number, 1) for number in range(2)),
+        Event("operator", "dot.1", 2, 50, category="matmul", lane="pool"),
+    )
+
+    assert verdict(run).endswith(
+        "A train step takes 1.00 ms, the median of 2, but 100 % of the time of operators lies outside of the steps: "
+        "they may only start what runs later."
+    )

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from dlprof.ingest.formats import chrome, registry
+from dlprof.report import summary
 from tests.unit.ingest.imports import imported, rows
 
 EVENTS = [
@@ -57,3 +58,66 @@ def test_ranges_named_after_steps_are_steps_and_no_work(tmp_path: Path) -> None:
         ("load_batch", "input"),
     ]
     assert rows(run, "SELECT loop, dur_ns, input_ns FROM steps") == [("train", 10_000, 0), ("train", 6_000, 4_000)]
+
+
+def _processes(path: Path) -> Path:
+    names = {11: "trainer", 12: "loader"}
+    told = [{"ph": "M", "name": "process_name", "pid": pid, "args": {"name": name}} for pid, name in names.items()]
+    spans = [
+        {"ph": "X", "name": "main", "pid": 11, "tid": 1, "ts": 0, "dur": 100},
+        {"ph": "X", "name": "Process.join", "pid": 11, "tid": 1, "ts": 10, "dur": 80},
+        {"ph": "X", "name": "decode", "pid": 12, "tid": 1, "ts": 10, "dur": 70},
+    ]
+    path.write_text(json.dumps([*told, *spans]))
+    return path
+
+
+def test_processes_of_one_file_are_told_apart(tmp_path: Path) -> None:
+    """Each has its number, and they keep their places on the clock of the file."""
+    run = imported(tmp_path, _processes(tmp_path / "t.json"))
+
+    assert rows(run, "SELECT pid, name, kind, start_ns, dur_ns FROM kernels ORDER BY start_ns, pid, dur_ns DESC") == [
+        (11, "main", "operator", 0, 100_000),
+        (11, "Process.join", "wait", 10_000, 80_000),
+        (12, "decode", "operator", 10_000, 70_000),
+    ]
+    assert [row["file"] for row in run.rows("sources")] == [
+        "t.json (trainer, process 11)",
+        "t.json (loader, process 12)",
+    ]
+    assert "trace-not-aligned" not in [row["slug"] for row in run.rows("health")]
+
+
+def test_the_report_is_of_the_process_whose_operators_took_longest(tmp_path: Path) -> None:
+    """And says what the others did; no time is counted twice."""
+    report = summary.summarise(imported(tmp_path, _processes(tmp_path / "t.json")))
+
+    assert report.verdict == (
+        "No GPU is in the trace: operators of loader (process 12) ran in 100 % of its 70.0 µs; the operator with most "
+        "time of its own in all processes is decode. 2 processes are in it: that one has 70.0 µs of operators, the "
+        "others trainer (process 11) 20.0 µs."
+    )
+    assert sum(leaf.ns for leaf in report.tree or ()) == 70_000
+
+
+def test_very_many_processes_share_one_trace_in_the_end(tmp_path: Path) -> None:
+    """Some makers number with them what are no processes."""
+    path = tmp_path / "t.json"
+    path.write_text(json.dumps([{"ph": "X", "name": "f", "pid": n, "tid": 0, "ts": n, "dur": 1} for n in range(100)]))
+
+    run = imported(tmp_path, path)
+
+    assert len(run.rows("sources")) == 65
+    assert run.rows("sources")[-1]["events"] == 36
+
+
+def test_what_only_waits_is_no_operator(tmp_path: Path) -> None:
+    """Names of Python's own functions that wait, and of runtimes; a path or a text is joined, not waited for."""
+    names = ["time.sleep", "Lock.acquire", "BaseProcess.join (a/process.py:3)", "wait for batch", "str.join", "awaited"]
+    path = tmp_path / "t.json"
+    events = [{"ph": "X", "name": name, "pid": 1, "tid": 1, "ts": at, "dur": 1} for at, name in enumerate(names)]
+    path.write_text(json.dumps(events))
+
+    run = imported(tmp_path, path)
+
+    assert rows(run, "SELECT name FROM kernels WHERE kind = 'wait' ORDER BY start_ns") == [(n,) for n in names[:4]]

@@ -1,0 +1,68 @@
+"""The processes of a run of foreign traces, where its files hold several of one rank, and how much each worked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from dlprof.analysis.columns import integers
+from dlprof.schema.vocabulary import EventKind
+from dlprof.store.run import Run
+
+Process = tuple[str | None, int | None, int | None]
+"""Host, rank and number of a process."""
+
+
+@dataclass(frozen=True)
+class ProcessTime:
+    """A process of a foreign trace.
+
+    Attributes:
+        process: Its host, rank and number.
+        name: What the file calls it; None: nothing.
+        operators_ns: Own time of the operators of all its threads (ns).
+        span_ns: From its first to its last event (ns).
+    """
+
+    process: Process
+    name: str | None
+    operators_ns: int
+    span_ns: int
+
+    def __str__(self) -> str:
+        number = f"process {self.process[2]}"
+        return f"{self.name} ({number})" if self.name else number
+
+
+def of_run(run: Run) -> list[ProcessTime]:
+    """The processes, those first whose operators took longest; none where no file holds several."""
+    windows = [row for row in run.rows("kernel_windows") if row["dur_ns"] and row["pid"]]
+    if len({(row["host"], row["rank"], row["pid"]) for row in windows}) < 2:
+        return []
+    sources, times = run.rows("sources"), operator_times(run)
+    spans: dict[Process, int] = {}
+    names: dict[Process, str | None] = {}
+    for row in windows:
+        process = row["host"], row["rank"], row["pid"]
+        spans[process] = spans.get(process, 0) + row["dur_ns"]
+        facts = json.loads(sources[row["window"]]["facts"] or "{}") if row["window"] < len(sources) else {}
+        names.setdefault(process, facts.get("process"))
+    found = [ProcessTime(one, names[one], times.get(one, 0), span) for one, span in spans.items()]
+    return sorted(found, key=lambda one: -one.operators_ns)
+
+
+def operator_times(run: Run) -> Mapping[Process, int]:
+    """Own time of the operators of each process (ns)."""
+    operators = np.asarray([op["op_id"] for op in run.rows("kernel_ops") if op["kind"] == EventKind.OPERATOR.word])
+    times: dict[Process, int] = {}
+    for piece in run.pieces("kernel_events", ("host", "rank", "pid", "op_id", "dur_ns", "nested_ns")):
+        own = np.maximum(integers(piece["dur_ns"]) - integers(piece["nested_ns"]), 0)
+        own[~np.isin(integers(piece["op_id"]), operators)] = 0
+        sums = piece.select(["host", "rank", "pid"]).append_column("own", [own]).group_by(["host", "rank", "pid"])
+        for row in sums.aggregate([("own", "sum")]).to_pylist():
+            process = row["host"], row["rank"], row["pid"]
+            times[process] = times.get(process, 0) + row["own_sum"]
+    return times
