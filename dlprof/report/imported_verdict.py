@@ -39,6 +39,8 @@ _SOURCE_LINE = re.compile(r"'([^']*\.py:\d+)'")
 """In the names of ranges that say from where they were made."""
 _LIBRARY = re.compile(r"lib/python\d|/python\d[^/]*/|site-packages|dist-packages|^<|^[^/]*$")
 """Files that are not the user's own: of Python, of packages, and of no folder that is told."""
+_OF_FUNCTIONS = "cprofile"
+"""The format whose sums are of functions."""
 _NO_WORK = "The trace shows no kernel, no operator and no sample."
 _IDLE = {
     StepPart.INPUT: "the host waited for the next batch, or made it",
@@ -217,6 +219,8 @@ def _of_sums(report: Report, facts: Facts) -> str:
         return ""
     top = ", ".join(f"{_short(name)} ({_percent(ns, facts.kernels_ns)})" for name, ns in facts.kernels)
     where = "the GPU" if sums.all_of == OF_DEVICES else "the CPU"
+    if {source.format for source in report.sources} == {_OF_FUNCTIONS}:
+        return f"{duration(facts.kernels_ns)} in Python functions, by their own time: {top}; when is not in the file."
     return f"{duration(facts.kernels_ns)} of work on {where}, most of it in {top}; when it ran is not in the file."
 
 

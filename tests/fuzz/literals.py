@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import marshal
 from typing import Any
 
 from tests.unit.ingest.formats import samples, test_chrome, test_rocpd, test_rocprof_json, test_torch_autograd
@@ -42,6 +43,7 @@ TEXTS = {
     "chrometrace.json": samples.CHROME,
     "smi.csv": samples.SMI,
     "horovod.json": samples.HOROVOD,
+    "vm.trace.json": samples.VIEWER,
     "kernels.csv": (
         '"Kind","Agent_Id","Queue_Id","Kernel_Name","Correlation_Id","Start_Timestamp","End_Timestamp"\n'
         '"KERNEL_DISPATCH","Agent 4",1,"add(float*)",7,1500,1900\n'
@@ -55,7 +57,7 @@ TEXTS = {
         '"Agent_Id","Kernel_Name","Counter_Name","Counter_Value"\n"Agent 4","add","SQ_WAVES",64\n4,"add","SQ_WAVES",32.5\n'
     ),
 }
-BYTES = {"packets.pftrace": samples.PERFETTO}
+BYTES = {"packets.pftrace": samples.PERFETTO, "out.prof": marshal.dumps(samples.PSTATS)}
 DATABASES = {
     "rocpd-3": test_rocpd.COMMON + test_rocpd.SCHEMA_3,
     "rocpd-4": test_rocpd.COMMON + test_rocpd.SCHEMA_4,

@@ -87,7 +87,7 @@ _WORDS = (
     (Category.ELEMENTWISE, r"pointwise"),
 )
 """Words in names of operators and kernels, and the category they tell; the first that is found counts."""
-_UNTOLD = re.compile(r"\.py:\d+\)?$|^_*(ynn|xnn|onednn)_fusion")
+_UNTOLD = re.compile(r"\.py:\d+\)?$|\(<[^()]*>:\d+\)$|^\{(built-in )?method |^_*(ynn|xnn|onednn)_fusion")
 """Names that do not say what is done: of Python functions, as tracers write them; of what a library does for XLA."""
 _RULES = tuple((found, re.compile(words, re.IGNORECASE)) for found, words in _WORDS)
 

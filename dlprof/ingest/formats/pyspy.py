@@ -24,6 +24,8 @@ from dlprof.schema.tables import TABLES
 
 RECORD_LINES_AT_MOST = 1000
 FRAME_CHARACTERS_AT_MOST = 10_000
+_EVENTED = "evented"
+"""A profile of speedscope that opens and closes frames, instead of samples."""
 ASSUMED_NS = 10_000_000
 """Time between samples where a file does not say it: py-spy takes 100 a second unless told otherwise (ns)."""
 _LINE_AT_MOST = (1 << 31) - 1
@@ -135,6 +137,14 @@ def _without_time(path: Path) -> Health:
     return Health("stacks-without-time", "warning", text)
 
 
+def _summed_up(path: Path) -> Health:
+    text = (
+        f"{path.name} tells frames by their begins and ends, where some makers (pyinstrument) put equal calls "
+        "together: how long each took is told then, not when."
+    )
+    return Health("stacks-summed-up", "info", text)
+
+
 def _thread(text: str) -> Thread | None:
     """The thread, of what py-spy calls it."""
     for pattern in _THREADS:
@@ -154,12 +164,22 @@ class _Shared(msgspec.Struct):
     frames: list[_SharedFrame]
 
 
+class _Edge(msgspec.Struct):
+    """A frame is opened, or closed."""
+
+    type: str
+    frame: int
+    at: float
+
+
 class _Profile(msgspec.Struct):
     type: str
     name: str
     unit: str
     samples: list[list[int]] = msgspec.field(default_factory=list)
     weights: list[float] = msgspec.field(default_factory=list)
+    start: float = msgspec.field(default=0.0, name="startValue")
+    events: list[_Edge] = msgspec.field(default_factory=list)
 
 
 class _Speedscope(msgspec.Struct):
@@ -178,8 +198,10 @@ def _read_speedscope(path: Path) -> FileContent:
     profiles = [_add_profile(stacks, number, profile, frames) for number, profile in enumerate(told.profiles)]
     samples = sum(profile["samples"] for profile in profiles)
     facts = {"exporter": told.exporter, "profiles": profiles, "samples": samples}
-    timeless = any(profile.unit == "none" for profile in told.profiles)
-    return stacks.content("pyspy-speedscope", facts, [_without_time(path)] if timeless else [])
+    health = [_without_time(path)] if any(profile.unit == "none" for profile in told.profiles) else []
+    if any(profile.type == _EVENTED for profile in told.profiles):
+        health.append(_summed_up(path))
+    return stacks.content("pyspy-speedscope", facts, health)
 
 
 def _framed(name: str, file: str | None, line: int | None) -> Frame | None:
@@ -194,8 +216,10 @@ def _framed(name: str, file: str | None, line: int | None) -> Frame | None:
 
 def _add_profile(stacks: _Stacks, key: int, profile: _Profile, frames: list[Frame | None]) -> dict[str, Any]:
     what = f"profile {key} ({profile.name[:40]})"
-    if profile.type != "sampled" or profile.unit not in _NS:
-        raise ValueError(f"{what} is {profile.type[:20]} in {profile.unit[:20]}: only sampled times can be read")
+    if profile.type not in ("sampled", _EVENTED) or profile.unit not in _NS:
+        raise ValueError(f"{what} is {profile.type[:20]} in {profile.unit[:20]}: no times that can be read")
+    if profile.type == _EVENTED:
+        return _add_evented(stacks, key, profile, frames, what)
     if len(profile.samples) != len(profile.weights):
         raise ValueError(f"{what} has {len(profile.samples)} samples, but {len(profile.weights)} weights")
     thread = _thread(profile.name) or (key + 1, profile.name)
@@ -209,6 +233,26 @@ def _add_profile(stacks: _Stacks, key: int, profile: _Profile, frames: list[Fram
         stacks.add(thread, (at, dur), tuple(f for i in sample if (f := frames[i]) is not None), key)
         at += dur
     return {"name": profile.name, "samples": len(profile.samples), "total_ns": at}
+
+
+def _add_evented(stacks: _Stacks, key: int, profile: _Profile, frames: list[Frame | None], what: str) -> dict[str, Any]:
+    """Add a profile of frames that are opened and closed; its stacks are what is open in between."""
+    thread, scale = _thread(profile.name) or (key + 1, profile.name), _NS[profile.unit]
+    open_: list[int] = []
+    at = total = 0
+    for event in profile.events:
+        now = (event.at - profile.start) * scale
+        if not at <= round(now) <= NS_AT_MOST or not 0 <= event.frame < len(frames):
+            raise ValueError(f"{what} goes back in time, or names a frame that is not there")
+        if open_ and round(now) > at:
+            total += round(now) - at
+            stacks.add(thread, (at, round(now) - at), tuple(f for i in open_ if (f := frames[i]) is not None), key)
+        at = round(now)
+        if event.type == "O" and len(open_) < budget().limits.depth:
+            open_.append(event.frame)
+        elif event.type != "C" or not open_ or open_.pop() != event.frame:
+            raise ValueError(f"{what} closes a frame that is not the last open one, or is too deep")
+    return {"name": profile.name, "samples": len(profile.events), "total_ns": total}
 
 
 def _read_raw(path: Path) -> FileContent:

@@ -16,6 +16,7 @@ from dlprof.ingest.formats import (
     chainer,
     chrome,
     cntk,
+    cprofile,
     horovod,
     kineto,
     line_profiler,
@@ -38,6 +39,7 @@ from dlprof.ingest.formats import (
     theano_profile,
     theano_sums,
     torch_autograd,
+    unread,
     xspace,
     xspace_json,
 )
@@ -48,7 +50,7 @@ GROUP = "dlprof.readers"
 """Entry-point group; each entry names a `Reader`."""
 HEAD_BYTES = 256 << 10
 _IN_ASKING_ORDER = (
-    nsys, nvprof, rpd, rocpd, nvprof_text, nvprof_trace_text, nvprof_counters, theano_profile, line_profiler,
+    nsys, nvprof, rpd, rocpd, nvprof_text, nvprof_trace_text, nvprof_counters, theano_profile, line_profiler, cprofile,
     nvidia_smi, rocprof_csv, rocprof_json, pyspy, tf1_timeline, xspace_json, tf1_steps, cntk, chainer, openvino,
     theano_sums, mxnet, horovod, torch_autograd, kineto, xspace, perfetto, chrome,
 )  # fmt: skip
@@ -96,6 +98,9 @@ def find(path: Path) -> Reader:
             return reader
     if _NO_EVENTS.fullmatch(seen.head):
         raise ArtifactError("a trace without any event: nothing was recorded", path=path)
+    told = unread.told(seen)
+    if told is not None:
+        raise ArtifactError(told, path=path)
     known = ", ".join(reader.name for reader in all_readers())
     raise ArtifactError(f"of no format that dlprof knows ({known})", path=path, offset=0)
 

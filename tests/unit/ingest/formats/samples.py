@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import gzip
+import marshal
 from collections.abc import Callable
 from pathlib import Path
 
 from dlprof.ingest.formats import (
+    cprofile,
     horovod,
     line_profiler,
     nvidia_smi,
@@ -18,6 +20,7 @@ from dlprof.ingest.formats import (
     rocprof_csv,
     theano_profile,
     xspace,
+    xspace_json,
 )
 from dlprof.ingest.formats.base import FileContent, Reader
 from dlprof.ingest.kernels.trace import Trace
@@ -181,6 +184,19 @@ def trace_of(content: FileContent) -> Trace:
     return content.trace
 
 
+PSTATS = {
+    ("app.py", 8, "main"): (1, 1, 0.001, 0.381, {}),
+    ("app.py", 2, "inner"): (11, 11, 0.18, 0.18, {("app.py", 8, "main"): (11, 11, 0.18, 0.18)}),
+    ("~", 0, "<built-in method time.sleep>"): (1, 1, 0.2, 0.2, {("app.py", 8, "main"): (1, 1, 0.2, 0.2)}),
+}
+"""A table of cProfile: calls that are not recursive, calls, own time, time with callees, callers."""
+
+VIEWER = (
+    '{"displayTimeUnit":"ns","traceEvents":[{"ph":"M","pid":1,"name":"process_name","args":{"name":"/host:CPU"}},'
+    '{"ph":"X","pid":1,"tid":1,"ts":1.5,"dur":2,"name":"dot","args":{"hlo_op":"dot","hlo_module":"jit_f"}},{}]}'
+)
+
+
 SAMPLES: dict[str, tuple[Reader, Callable[[], bytes]]] = {
     "nvprof gpu trace": (nvprof_text.READER, lambda: gzip.decompress((DATA / "nvprof_gpu_trace.csv.gz").read_bytes())),
     "nvprof csv": (nvprof_text.READER, (DATA / "nvprof_summary.csv").read_bytes),
@@ -195,6 +211,8 @@ SAMPLES: dict[str, tuple[Reader, Callable[[], bytes]]] = {
     "tpu": (xspace.READER, lambda: gzip.decompress((DATA / "xprof_tpu_v6e.xplane.pb.gz").read_bytes())),
     "theano": (theano_profile.READER, (DATA / "theano_two_functions.txt").read_bytes),
     "theano gpu": (theano_profile.READER, (DATA / "theano_gpu.txt").read_bytes),
+    "cprofile": (cprofile.READER, lambda: marshal.dumps(PSTATS)),
+    "viewer": (xspace_json.READER, VIEWER.encode),
     "lprof": (line_profiler.READER, (DATA / "line_profiler.lprof").read_bytes),
     "lines": (line_profiler.READER, (DATA / "line_profiler.txt").read_bytes),
     "lines with source": (line_profiler.READER, LINES.encode),

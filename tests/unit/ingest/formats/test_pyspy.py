@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from collections import Counter
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from tests.unit.ingest.formats.samples import (
     RAW,
     put,
 )
-from tests.unit.ingest.imports import DATA
+from tests.unit.ingest.imports import DATA, imported
 
 
 def test_speedscope_files_give_merged_stacks_of_each_thread() -> None:
@@ -87,3 +88,31 @@ def test_of_threads_without_names_the_first_is_the_main_one(text: str, tmp_path:
     rows = pyspy_files.read(put(tmp_path, text)).tables["stacks"].to_pylist()
 
     assert {(row["thread_id"], row["thread"]) for row in rows} == {(9, "MainThread"), (8, "thread 8")}
+
+
+def test_frames_that_are_opened_and_closed_are_stacks_of_what_is_open(tmp_path: Path) -> None:
+    """As pyinstrument writes them: nothing is open between the two."""
+    frames = [{"name": "main", "file": "a.py", "line": 1}, {"name": "inner", "file": "a.py", "line": 5}]
+    edges = [("O", 0, 2.0), ("O", 1, 2.5), ("C", 1, 3.0), ("C", 0, 3.25), ("O", 1, 4.0), ("C", 1, 5.0)]
+    events = [{"type": sort, "frame": frame, "at": at} for sort, frame, at in edges]
+    profile = {"type": "evented", "name": "p", "unit": "seconds", "startValue": 2.0, "endValue": 5.0, "events": events}
+    path = tmp_path / "p.json"
+    path.write_text(
+        json.dumps(
+            {
+                "$schema": "https://www.speedscope.app/file-format-schema.json",
+                "profiles": [profile],
+                "shared": {"frames": frames},
+            }
+        )
+    )
+
+    run = imported(tmp_path, path)
+
+    assert [(row["start_ns"], row["dur_ns"], row["stack_id"]) for row in run.rows("stacks")] == [
+        (0, 500_000_000, 0),
+        (500_000_000, 500_000_000, 1),
+        (1_000_000_000, 250_000_000, 0),
+        (2_000_000_000, 1_000_000_000, 2),
+    ]
+    assert [row["slug"] for row in run.rows("health")] == ["stacks-summed-up"]
