@@ -95,7 +95,8 @@ def run(args: Arguments) -> int:
     with limits.walled(allowed):
         found = importing.import_files(paths, output, reader=args.format, report=say, columns=columns, limits=allowed)
     print(found.folder.path if args.output else found.name)
-    say(f"look at it: dlprof kernels {args.output or found.name}")
+    command = "kernels" if found.count("kernel_ops") else "lines" if found.count("lines") else "report"
+    say(f"look at it: dlprof {command} {args.output or found.name}")
     return 0
 
 

@@ -23,7 +23,7 @@ from dlprof.pipeline.run_tables import RunTables
 from dlprof.rundir import RunDir
 from dlprof.schema import manifest as manifests
 from dlprof.schema.manifest import Gpu, Manifest
-from dlprof.schema.tables import SCHEMA_VERSION
+from dlprof.schema.tables import SCHEMA_VERSION, TIMELESS
 from dlprof.schema.vocabulary import RunState
 from dlprof.store.writer import RowWriter
 from dlprof.version import __version__
@@ -92,9 +92,10 @@ class ImportedFiles:
         stacks = max(frames["stack_id"].to_pylist(), default=-1) + 1 if frames is not None else 0
         for name, table in tables.items():
             placed = table_columns.with_process(name, table, self._process)
-            placed = table_columns.renumbered_stacks(table_columns.shifted(placed, shift), stacks)
-            self._tables.append(name, placed)
-            self._end_ns = max(self._end_ns, table_columns.end_ns(placed))
+            if name not in TIMELESS:
+                placed = table_columns.shifted(placed, shift)
+                self._end_ns = max(self._end_ns, table_columns.end_ns(placed))
+            self._tables.append(name, table_columns.renumbered_stacks(placed, stacks))
 
     def _add_gpus(self, facts: Mapping[str, Any]) -> None:
         for gpu in facts.get("devices") or facts.get("gpus") or ():

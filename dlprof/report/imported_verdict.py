@@ -221,7 +221,10 @@ def _of_sums(report: Report, facts: Facts) -> str:
     where = "the GPU" if sums.all_of == OF_DEVICES else "the CPU"
     if {source.format for source in report.sources} == {_OF_FUNCTIONS}:
         return f"{duration(facts.kernels_ns)} in Python functions, by their own time: {top}; when is not in the file."
-    return f"{duration(facts.kernels_ns)} of work on {where}, most of it in {top}; when it ran is not in the file."
+    host = f"; {duration(sums.host_ns)} of operators on the host" if sums.all_of == OF_DEVICES and sums.host_ns else ""
+    return (
+        f"{duration(facts.kernels_ns)} of work on {where}, most of it in {top}{host}; when it ran is not in the file."
+    )
 
 
 def _of_stacks(report: Report) -> str:
@@ -259,7 +262,8 @@ def _of_lines(report: Report) -> str:
         return ""
     line = max(report.lines, key=lambda line: line.own_ns)
     share = f", {_percent(line.own_ns, report.wall_ns)} of {duration(report.wall_ns)}" if report.wall_ns else ""
-    return f"The line with most time is {_short(line.file)}:{line.line} in {_short(line.function)}{share}."
+    where = f"{_short(line.file)}:{line.line} in {_short(line.function)}"
+    return f"The line with most time is {where}: {duration(line.own_ns)}{share}."
 
 
 def _of_samples(report: Report) -> str:

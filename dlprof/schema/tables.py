@@ -45,6 +45,8 @@ def _table(*columns: tuple[str, pa.DataType], of_process: bool = True) -> pa.Sch
     return pa.schema([pa.field(name, kind) for name, kind in ((*_PROCESS, *columns) if of_process else columns)])
 
 
+TIMELESS = frozenset({"lines"})
+"""Tables whose `time_ns` is how long something took, not when it was."""
 TABLES: Mapping[str, pa.Schema] = MappingProxyType(
     {
         # Processes of the run: the traced one and those it started, as the process sampler saw them.

@@ -7,14 +7,15 @@ from typing import Any
 
 from dlprof.ingest.artifact import Health
 from dlprof.ingest.formats.base import FileContent
+from dlprof.schema.tables import TIMELESS
 
 
 def first_ns(file: FileContent) -> int | None:
     """The first time in a file, in its own clock (ns); None if it has none."""
     if file.trace is not None and file.trace.first_ns is not None:
         return file.trace.first_ns
-    for table in file.tables.values():
-        for column in ("start_ns", "time_ns"):
+    for name, table in file.tables.items():
+        for column in () if name in TIMELESS else ("start_ns", "time_ns"):
             if column in table.column_names and table.num_rows:
                 return int(min(value for value in table[column].to_pylist() if value is not None))
     return None

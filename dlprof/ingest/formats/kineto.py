@@ -64,6 +64,7 @@ _REASONS = {
     "gpu_user_annotation": "annotations of the host once more, as the device saw them",
     "trace": "they tell how long the profiler ran",
     "overhead": "the profiler's own work",
+    "cpu_instant_event": "what allocators took and gave back: they have no duration, and there is no table for them",
     "cuda_sync": "waits of streams, which the calls of the host tell too",
     "ac2g": "they take no time: launches are told by correlation numbers",
     "fwdbwd": "they take no time: sequence numbers tell the same",

@@ -16,7 +16,7 @@ from tests.unit.ingest.formats.samples import (
     LINES,
     put,
 )
-from tests.unit.ingest.imports import DATA
+from tests.unit.ingest.imports import DATA, imported
 
 
 def test_a_pickle_of_line_profiler_gives_its_lines() -> None:
@@ -100,3 +100,13 @@ def test_nothing_in_a_pickle_is_run(tmp_path: Path) -> None:
     with pytest.raises(ArtifactError):
         line_profiler_files.read(path)
     assert not mark.exists()
+
+
+def test_times_of_lines_stay_what_they_are_in_a_run(tmp_path: Path) -> None:
+    """They are no moments: nothing is taken off to begin at zero, and no run is as long as its longest line."""
+    counted = [line for line in LINES.splitlines() if "@profile" not in line and "def slow" not in line]
+
+    run = imported(tmp_path, put(tmp_path, "\n".join(counted)))
+
+    assert run.table("lines")["time_ns"].to_pylist() == [250_000_000, 250_000_000]
+    assert run.wall_ns is None
