@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -22,19 +23,23 @@ class ProcessTime:
 
     Attributes:
         process: Its host, rank and number.
-        name: What the file calls it; None: nothing.
+        name: What the file calls it, and its number, as far as the file has them.
         operators_ns: Own time of the operators of all its threads (ns).
         span_ns: From its first to its last event (ns).
     """
 
     process: Process
-    name: str | None
+    name: str
     operators_ns: int
     span_ns: int
 
-    def __str__(self) -> str:
-        number = f"process {self.process[2]}"
-        return f"{self.name} ({number})" if self.name else number
+
+def named(facts: Mapping[str, Any]) -> str:
+    """What a process is called by the facts of its trace."""
+    name, number = facts.get("process"), f"process {facts.get('pid')}"
+    if not name:
+        return number
+    return f"{name}, {number}" if facts.get("is_numbered", True) else str(name)
 
 
 def of_run(run: Run) -> list[ProcessTime]:
@@ -44,12 +49,12 @@ def of_run(run: Run) -> list[ProcessTime]:
         return []
     sources, times = run.rows("sources"), operator_times(run)
     spans: dict[Process, int] = {}
-    names: dict[Process, str | None] = {}
+    names: dict[Process, str] = {}
     for row in windows:
         process = row["host"], row["rank"], row["pid"]
         spans[process] = spans.get(process, 0) + row["dur_ns"]
         facts = json.loads(sources[row["window"]]["facts"] or "{}") if row["window"] < len(sources) else {}
-        names.setdefault(process, facts.get("process"))
+        names.setdefault(process, named({"pid": row["pid"], **facts}))
     found = [ProcessTime(one, names[one], times.get(one, 0), span) for one, span in spans.items()]
     return sorted(found, key=lambda one: -one.operators_ns)
 

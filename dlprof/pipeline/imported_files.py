@@ -11,6 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from dlprof.analysis import trace_processes
 from dlprof.ingest.artifact import Health, ProcessId, Skipped, told
 from dlprof.ingest.formats import alignment
 from dlprof.ingest.formats.base import FileContent
@@ -143,5 +144,4 @@ def _told(path: Path, facts: Mapping[str, Any]) -> str:
     """The name of a file; of one that holds several processes, with which of them."""
     if facts.get("pid") is None:
         return path.name
-    name = facts.get("process")
-    return f"{path.name} ({f'{name}, ' if name else ''}process {facts['pid']})"
+    return f"{path.name} ({trace_processes.named(facts)})"

@@ -15,6 +15,7 @@ from dlprof import rundir
 from dlprof.errors import Report, UsageError, nearest
 from dlprof.ingest.artifact import ArtifactError, told
 from dlprof.ingest.formats import registry as formats
+from dlprof.ingest.formats import xspace_json
 from dlprof.ingest.formats.base import FileContent, Reader
 from dlprof.ingest.limits import Limits, applied
 from dlprof.pipeline.imported_files import ImportedFiles
@@ -52,6 +53,7 @@ def import_files(
     """
     if output is not None:
         rundir.refuse_full(output)
+    paths = _told_once(paths, report)
     readers = [_named(reader) if reader else formats.find(path) for path in paths]
     if columns and all(chosen.read_with_columns is None for chosen in readers):
         takes = ", ".join(known.name for known in formats.all_readers() if known.read_with_columns is not None)
@@ -69,6 +71,18 @@ def import_files(
             work.store(now)
             folder = named_folder(part, wanted, chosen=output is not None)
     return Run(folder, folder.read_manifest())
+
+
+def _told_once(paths: Sequence[Path], report: Report) -> Sequence[Path]:
+    """The files without those that tell again what another of them tells: their work would be added."""
+    kept = []
+    for path in paths:
+        other = xspace_json.repeated(path, paths)
+        if other is None:
+            kept.append(path)
+        else:
+            report(f"{path.name}: not taken: another form of {other.name}, which tells more")
+    return kept
 
 
 def _read(path: Path, reader: Reader, columns: Sequence[str], report: Report) -> FileContent:

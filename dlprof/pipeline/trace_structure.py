@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dlprof.analysis import trace_phases, trace_steps
+from dlprof.analysis import trace_phases, trace_processes, trace_steps
 from dlprof.analysis.trace_steps import Structure
 from dlprof.ingest.artifact import Health
 from dlprof.pipeline.run_tables import RunTables
@@ -44,8 +44,8 @@ def _said(run: Run, found: Structure | None) -> list[Health]:
             text = "Ranges of steps have no duration: they are not counted."
             said.append(Health("trace-steps-empty", "warning", text, found.empty))
     if place is not None and len(processes) > 1:
-        several = len({row["pid"] for row in run.rows("kernel_windows") if row["rank"] == place.rank}) > 1
-        name = f"process {place.pid}" if several else f"rank {place.rank}"
+        known = {one.process: one.name for one in trace_processes.of_run(run)}
+        name = known.get((place.host, place.rank, place.pid), f"rank {place.rank}")
         whose = f"{name}, one of {len(processes)} processes"
         text = f"Phases, steps and the split of the time are those of {whose}."
         said.append(Health("trace-one-process", "info", text, len(processes)))

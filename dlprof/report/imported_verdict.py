@@ -191,18 +191,18 @@ def _traced(report: Report, facts: Facts, traced: int) -> str:
 
 
 def _in_process(facts: Facts) -> str:
-    return f" of {_short(str(facts.processes[0]))}" if facts.processes else ""
+    return f" of one process ({_short(facts.processes[0].name)})" if facts.processes else ""
 
 
 def _other_processes(facts: Facts) -> str:
     """The other processes of a file, with what each did."""
-    told, *others = facts.processes or (None,)
-    if told is None:
+    others = facts.processes[1:]
+    if not others:
         return ""
-    named = [f"{_short(str(one))} {duration(one.operators_ns)}" for one in others[:_TOP]]
+    named = [f"{duration(one.operators_ns)} ({_short(one.name)})" for one in others[:_TOP]]
+    whose = "the other process" if len(others) == 1 else f"the {len(others)} other processes"
     more = f" and {len(others) - _TOP} more" if len(others) > _TOP else ""
-    rest = f"the others {', '.join(named)}{more}"
-    return f" {len(others) + 1} processes are in it: that one has {duration(told.operators_ns)} of operators, {rest}."
+    return f" Operators of {whose} took {', '.join(named)}{more}."
 
 
 def _operator(report: Report, facts: Facts) -> str:

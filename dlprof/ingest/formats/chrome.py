@@ -128,8 +128,10 @@ class _Processes:
         """The trace of each process, all on the clock of the file; one at least."""
         if len(self._traces) > 1:
             for process, trace in self._traces.items():
-                name = self._names.get(process, process if isinstance(process, str) else None)
-                trace.facts = {"pid": _number(process), "process": name, "clock": f"that of {self._path.name}"}
+                name = self._names.get(process, None if type(process) is int else str(process))
+                number, clock = _number(process), f"that of {self._path.name}"
+                # Where the file has texts in place of numbers, or too large ones, nobody knows the process by this one.
+                trace.facts = {"pid": number, "process": name, "is_numbered": number == process, "clock": clock}
         return list(self._traces.values()) or [Trace(self._path, "chrome", "chrome")]
 
 

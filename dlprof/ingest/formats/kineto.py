@@ -398,6 +398,7 @@ def _close(trace: Trace, source: ChromeFile, work: _Work) -> None:
         "host": _said(top.get("host_name")),
         "schema_version": _said(top.get("schemaVersion")),
     }
+    trace.tell_processes()
     source.judge(trace)
 
 

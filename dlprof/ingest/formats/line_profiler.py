@@ -89,7 +89,7 @@ class _Function:
 
 def _content(path: Path, functions: Sequence[_Function], unit_s: Decimal | float | None) -> FileContent:
     if unit_s is None or not functions:
-        raise ArtifactError("there are no counts of lines in it", path=path)
+        raise ArtifactError("there are no counts of lines in it: no function that ran had @profile", path=path)
     try:
         table = pa.table(_columns(functions), schema=TABLES["lines"])
     except (pa.ArrowException, ValueError, OverflowError, TypeError) as error:

@@ -137,6 +137,7 @@ class _Reading:
         trace, packets = self._trace, self._packets
         trace.zero_ns = packets.clocks.zero_ns
         trace.facts = {} if trace.zero_ns is not None else {"clock": "machine"}
+        trace.tell_processes()
         judge_unpaired(trace, self._open.unpaired)
         trace.skip("slices of idle devices", self._idle, "no work: it is found again from what ran")
         trace.skip("instants", self._instants, "they have no duration")

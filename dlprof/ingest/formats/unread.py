@@ -108,7 +108,16 @@ _KNOWN = (
         "numbers without names, as `export_memory_timeline` of torch.profiler writes; `export_chrome_trace` has names",
     ),
     _Known(
-        _holds(rb"\A(?:MOJ|# austin: )"), "samples of Austin: `austin2speedscope` makes a file of them that is read"
+        _holds(rb"Total Time \(ns\)"),
+        "a table that `nsys stats` printed: import what `nsys export --type sqlite` writes",
+    ),
+    _Known(
+        _holds(rb"^\| NVIDIA-SMI "),
+        "what nvidia-smi prints at one moment: what it prints with `--query-gpu=... --format=csv -l 1` is read",
+    ),
+    _Known(
+        _holds(rb"\A(?:MOJ|# austin: )"),
+        "samples of Austin: `austin2speedscope` brings them into speedscope's format, which is read",
     ),
     _Known(_holds(rb'\A\{"nodes":\[.*"callFrame"'), "a profile of a JavaScript engine (.cpuprofile)"),
     _Known(

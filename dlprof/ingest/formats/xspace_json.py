@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ _MARKS = ("events of threads of the host", "no operators, calls or waits, but ma
 _PLANE = re.compile(r"/(?:host|device):.*")
 _HOLDERS = ("while", "conditional", "call")
 _COPIES = re.compile(r"(async )?(copy|slice|dynamic-(update-)?slice|host|infeed|outfeed|send|recv)")
+_XSPACE, _VIEWER, _OF_PERFETTO = ".xplane.pb", ".trace.json", "perfetto_trace.json"
 _EVENTS_AT_MOST = 1_000_000
 """The makers write no more events than that."""
 _NO_ARGS = Args()
@@ -52,6 +53,20 @@ def read(path: Path) -> FileContent:
         reading = _read(path, keeps_all=True)
     reading.close()
     return FileContent.of(reading.trace)
+
+
+def repeated(path: Path, others: Sequence[Path]) -> Path | None:
+    """Which of some other files tells the same profile as this one, and more; None: none.
+
+    JAX and TensorBoard put all forms of a profile into one folder: `HOST.xplane.pb`, `HOST.trace.json.gz` and, of the
+    only host, `perfetto_trace.json.gz`.
+    """
+    beside = [other for other in others if other != path and other.absolute().parent == path.absolute().parent]
+    if path.name.startswith(_OF_PERFETTO):
+        forms: tuple[str, ...] = (_XSPACE, f"{_VIEWER}.gz", _VIEWER)
+        return next((other for form in forms for other in beside if other.name.endswith(form)), None)
+    host = path.name.removesuffix(".gz").removesuffix(_VIEWER)
+    return next((other for other in beside if other.name == f"{host}{_XSPACE}"), None)
 
 
 def _read(path: Path, *, keeps_all: bool) -> _Reading:

@@ -93,9 +93,9 @@ def test_the_report_is_of_the_process_whose_operators_took_longest(tmp_path: Pat
     report = summary.summarise(imported(tmp_path, _processes(tmp_path / "t.json")))
 
     assert report.verdict == (
-        "No GPU is in the trace: operators of loader (process 12) ran in 100 % of its 70.0 µs; the operator with most "
-        "time of its own in all processes is decode. 2 processes are in it: that one has 70.0 µs of operators, the "
-        "others trainer (process 11) 20.0 µs."
+        "No GPU is in the trace: operators of one process (loader, process 12) ran in 100 % of its 70.0 µs; the "
+        "operator with most time of its own in all processes is decode. Operators of the other process took 20.0 µs "
+        "(trainer, process 11)."
     )
     assert sum(leaf.ns for leaf in report.tree or ()) == 70_000
 
@@ -121,3 +121,17 @@ def test_what_only_waits_is_no_operator(tmp_path: Path) -> None:
     run = imported(tmp_path, path)
 
     assert rows(run, "SELECT name FROM kernels WHERE kind = 'wait' ORDER BY start_ns") == [(n,) for n in names[:4]]
+
+
+def test_processes_that_a_file_numbers_with_texts_are_called_by_these(tmp_path: Path) -> None:
+    """As timelines of Ray do: the number that the tables need is not theirs."""
+    path = tmp_path / "t.json"
+    spans = [{"ph": "X", "name": "f", "pid": f"10.0.0.{n}", "tid": "w", "ts": 0, "dur": n} for n in (1, 2)]
+    path.write_text(json.dumps(spans))
+
+    run = imported(tmp_path, path)
+
+    assert [row["file"] for row in run.rows("sources")] == ["t.json (10.0.0.1)", "t.json (10.0.0.2)"]
+    assert [row["message"] for row in run.rows("health")] == [
+        "Phases, steps and the split of the time are those of 10.0.0.2, one of 2 processes."
+    ]

@@ -163,3 +163,16 @@ def test_devices_of_intel_are_called_xpu_and_their_runtime_launches(tmp_path: Pa
         ("wait", "urEventWait", "cpu", None),
         ("kernel", "gemm_kernel", "xpu:1", 20_000),
     ]
+
+
+def test_that_several_processes_are_told_as_one_is_said(tmp_path: Path) -> None:
+    """As in a file that traces of ranks were put together in."""
+    path = tmp_path / "merged.json"
+    spans = [
+        {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": pid, "tid": 1, "ts": 1, "dur": 2} for pid in (7, 8)
+    ]
+    path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": spans}))
+
+    run = imported(tmp_path, path)
+
+    assert [(row["slug"], row["count"]) for row in run.rows("health")] == [("trace-processes-joined", 2)]

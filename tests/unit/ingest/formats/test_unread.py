@@ -34,6 +34,8 @@ from dlprof.ingest.formats import registry
         ("t.txt", b"----  ----\n  Name    Self CPU %\n", "export_chrome_trace"),
         ("d.txt", b"\nProfile Statistics:\n", "profiler.dump"),
         ("m.json", b"[[1795974418098282, 1795974418098282, 1795974418098457]", "export_memory_timeline"),
+        ("s.csv", b"Time (%),Total Time (ns),Instances\n1,2,3\n", "nsys export"),
+        ("smi.txt", b"+----+\n| NVIDIA-SMI 550.54  Driver |\n", "--query-gpu"),
         ("a.mojo", b"MOJ\x03", "austin2speedscope"),
         ("f.txt", b"a;b;c 10\na;d 3\n", "py-spy record -f raw"),
         ("s.pickle", pickle.dumps({"segments": [], "device_traces": []}), "memory_viz"),

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dlprof.ingest.formats import registry, xspace_json
+from dlprof.pipeline import importing
 from tests.unit.ingest.imports import imported, rows
 
 
@@ -91,3 +92,21 @@ def test_a_file_of_marks_alone_shows_the_work_of_the_framework(tmp_path: Path) -
     run = imported(tmp_path, path)
 
     assert rows(run, "SELECT kind, name, dur_ns FROM kernels") == [("runtime", "ParseArguments", 3_000)]
+
+
+def test_several_forms_of_one_profile_are_counted_once(tmp_path: Path) -> None:
+    """As `dlprof import plugins/profile/RUN/*` would add them; the first form has most in it."""
+    folder = tmp_path / "profile"
+    folder.mkdir()
+    content = _file(tmp_path, *_named(701, "/host:CPU", "python"), _span("dot", 0, 1, hlo_op="dot")).read_text()
+    files = [folder / name for name in ("perfetto_trace.json", "vm.trace.json", "other.trace.json")]
+    for file in files:
+        file.write_text(content)
+    said: list[str] = []
+
+    run = importing.import_files(files, tmp_path / "run", reader=None, report=said.append)
+
+    assert [row["file"] for row in run.rows("sources")] == ["vm.trace.json", "other.trace.json"]
+    assert said[0] == "perfetto_trace.json: not taken: another form of vm.trace.json, which tells more"
+    assert xspace_json.repeated(files[1], [*files, folder / "vm.xplane.pb"]) == folder / "vm.xplane.pb"
+    assert xspace_json.repeated(files[1], [*files, tmp_path / "vm.xplane.pb"]) is None
