@@ -53,6 +53,7 @@ class ImportedFiles:
         """Put all files on one timeline, and take in their events and tables."""
         shifts, self._origin_ns, health = alignment.shifts(list(files))
         self._tables.health.extend(health)
+        self._tables.health.extend(_alike(paths, files))
         for number, (path, content, shift) in enumerate(zip(paths, files, shifts, strict=True)):
             if content.trace is not None:
                 self._add_trace(number, content.trace, content.facts, shift)
@@ -145,3 +146,19 @@ def _told(path: Path, facts: Mapping[str, Any]) -> str:
     if facts.get("pid") is None:
         return path.name
     return f"{path.name} ({trace_processes.named(facts)})"
+
+
+def _alike(paths: Sequence[Path], files: Sequence[FileContent]) -> list[Health]:
+    """What is to be said of files with as many events in the same time, such as one that is there packed, too."""
+    seen: dict[tuple[Any, ...], Path] = {}
+    said = []
+    for path, content in zip(paths, files, strict=True):
+        trace = content.trace
+        if trace is None or not trace.size:
+            continue
+        told = (content.format, trace.size, trace.first_ns, trace.last_ns, content.facts.get("pid"))
+        first = seen.setdefault(told, path)
+        if first != path:
+            text = f"{path.name} seems to hold the same events as {first.name}: if so, their work is counted twice."
+            said.append(Health("trace-alike", "warning", text))
+    return said

@@ -29,6 +29,15 @@ _WAITS = re.compile(
     re.IGNORECASE,
 )
 """Names of what only waits: `time.sleep`, `Lock.acquire`, `Thread.join`, `wait for batch`."""
+_CATEGORIES = {
+    "wait": EventKind.WAIT,
+    "input": EventKind.INPUT,
+    "runtime": EventKind.RUNTIME,
+    "phase": EventKind.ANNOTATION,
+    "window": EventKind.ANNOTATION,
+    "annotation": EventKind.ANNOTATION,
+}
+"""Categories that say what an event is, such as those of dlprof's own export."""
 _PROCESSES_AT_MOST = 64
 _REST = "all further processes"
 _NAME_AT_MOST = 80
@@ -95,7 +104,7 @@ class _Processes:
         lane = trace.lane((event.pid, event.tid), Lane(number % 2**31, thread_number(event), str(event.tid)))
         start, name = as_ns(event.ts), str(event.name)
         dur = max(0, as_ns(end_us) - start)
-        self._rows[process].append(EventRow(_kind(name), trace.names.number(name), start, dur, lane))
+        self._rows[process].append(EventRow(_kind(name, event.cat or ""), trace.names.number(name), start, dur, lane))
 
     def _process(self, pid: Any) -> Any:
         """What the trace of a process is kept under; the first ones have their own."""
@@ -141,7 +150,9 @@ def _number(process: Any) -> int:
 
 
 @lru_cache(maxsize=4096)
-def _kind(name: str) -> EventKind:
+def _kind(name: str, category: str) -> EventKind:
+    if category in _CATEGORIES:
+        return _CATEGORIES[category]
     mark = trace_marks.of_name(name)
     if mark is None:
         return EventKind.WAIT if _WAITS.fullmatch(name) else EventKind.OPERATOR

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
@@ -135,3 +136,37 @@ def test_processes_that_a_file_numbers_with_texts_are_called_by_these(tmp_path: 
     assert [row["message"] for row in run.rows("health")] == [
         "Phases, steps and the split of the time are those of 10.0.0.2, one of 2 processes."
     ]
+
+
+def test_categories_that_say_what_an_event_is_count_before_its_name(tmp_path: Path) -> None:
+    """Phases and waits that dlprof itself wrote are no operators when they come back."""
+    path = tmp_path / "t.json"
+    told = {"phase": "fit", "wait": "cudaFree", "operator": "add", "input": "next"}
+    spans = [
+        {"ph": "X", "cat": sort, "name": name, "pid": 1, "tid": at, "ts": 0, "dur": 1}
+        for at, (sort, name) in enumerate(told.items())
+    ]
+    path.write_text(json.dumps(spans))
+
+    run = imported(tmp_path, path)
+
+    assert sorted(rows(run, "SELECT name, kind FROM kernels")) == [
+        ("add", "operator"),
+        ("cudaFree", "wait"),
+        ("fit", "annotation"),
+        ("next", "input"),
+    ]
+
+
+def test_a_file_that_is_given_twice_is_named(tmp_path: Path) -> None:
+    """As it is and packed, its work would seem to be twice as much."""
+    plain, packed = tmp_path / "t.json", tmp_path / "t.json.gz"
+    plain.write_text(json.dumps(EVENTS))
+    packed.write_bytes(gzip.compress(plain.read_bytes()))
+
+    run = imported(tmp_path, plain, packed)
+
+    said = {row["slug"]: row["message"] for row in run.rows("health")}
+    assert said["trace-alike"] == (
+        "t.json.gz seems to hold the same events as t.json: if so, their work is counted twice."
+    )
