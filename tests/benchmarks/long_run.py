@@ -26,7 +26,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 from dlprof_probes import wire
-from dlprof_probes.inproc import recorder
+from dlprof_probes.inproc import stream
 
 from dlprof.rundir import RunDir
 from dlprof.schema.manifest import Anchor, Backend, Clock, Command, Keras, Machine, Manifest, Probe, Process
@@ -150,7 +150,7 @@ def _epochs(steps: int, first: int, last: int, of_epoch: int, *, each: bool) -> 
              _end(span, end), wire.record(wire.Record.METRICS, metrics))
         )  # fmt: skip
         span, written = span + 2, written + len(piece)
-        while not each and written > recorder.STREAM_BYTES_AT_MOST * merge:
+        while not each and written > stream.STREAM_BYTES_AT_MOST * merge:
             merge *= 2
         yield piece
 

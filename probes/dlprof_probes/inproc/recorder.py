@@ -1,20 +1,16 @@
-"""Writes the raw stream (`wire.py`) from inside the traced process.
+"""What is recorded inside the traced process, as records of its raw stream (`stream.py`).
 
-Records wait in memory and are written every `FLUSH_NS` (`LIVE_FLUSH_NS`), where an outermost span begins that is no
-routine (`ROUTINE_NS`), and at exit, so that a killed process loses at most the last half second. The recorder never
-raises into the program: when writing fails (a full disk), it goes silent and leaves the reason in a status file
-whose space was reserved beforehand.
+They are written every `FLUSH_NS` (`LIVE_FLUSH_NS`), where an outermost span begins that is no routine (`ROUTINE_NS`),
+and at exit, so that a killed process loses at most the last half second.
 """
 
-import collections
 import itertools
 import threading
-from os import getpid
 from threading import get_ident
 
 from dlprof_probes import wire
-from dlprof_probes.inproc import interrupts, own_files
 from dlprof_probes.inproc.clock import now
+from dlprof_probes.inproc.stream import STRINGS_AT_MOST, Stream
 
 _PACK_BEGIN, _BEGIN, _BEGIN_SIZE = wire.BEGIN_RECORD.pack, wire.Record.BEGIN, wire.BEGIN.size
 _PACK_END, _END, _END_SIZE = wire.END_RECORD.pack, wire.Record.END, wire.END.size
@@ -30,13 +26,7 @@ ROUTINE_NS = 5 * 1000 * 1000
 """What is outermost and took less than this the last time is not written each time it begins ..."""
 ROUTINE_FLUSH_NS = 20 * 1000 * 1000
 """... but this long after the last writing: so much is lost of a process that is killed in it."""
-STRINGS_AT_MOST = 65536
 PAYLOADS_AT_MOST = 4096
-STREAM_BYTES_AT_MOST = 64 << 20
-"""Above this size the steps of one record are doubled; at eight times this size all but spans stops."""
-LAST_WAIT_S = 1.0
-"""For how long the end waits for another thread that writes."""
-
 
 _NOWHERE = "", 0
 """No line of the user's."""
@@ -44,13 +34,12 @@ _IN_STEPS = (wire.SpanKind.GRAPH_COMPILE, wire.SpanKind.GRAPH_STAGE, wire.SpanKi
 """Outermost spans that may be part of the first step of a loop that nobody tells of."""
 
 
-class Recorder(object):
-    """The stream of one process.
+class Recorder(Stream):
+    """What is recorded of one process: spans, steps and facts.
 
     Attributes:
         stacks: The open spans of each thread (`stack`), for those that ask in every step.
         idle_since: When the last outermost span ended that is none of `_IN_STEPS` (ns), by thread.
-        on_flush: What is called behind each writing, on the thread that wrote.
         has_loops: Whether a loop with steps was seen.
 
     Args:
@@ -61,21 +50,11 @@ class Recorder(object):
     """
 
     def __init__(self, path, status_path, is_user_file, live=False):
-        self.pid = getpid()
-        self.failed = None
-        self.write_ns = 0
-        self.merge = 1
-        self.dropped = 0
-        self.unspoken = 0
-        self.on_flush = []
+        super(Recorder, self).__init__(path, status_path, LIVE_FLUSH_NS if live else FLUSH_NS)
         self.has_loops = False
         self.collectives_left_out = 0
-        self._status_path = status_path
         self._is_user_file = is_user_file
         self._live = live
-        self._flush_ns = LIVE_FLUSH_NS if live else FLUSH_NS
-        self._queue = collections.deque()
-        self._strings = {}
         self._threads = set()
         self.stacks = {}
         self.idle_since = {}
@@ -85,16 +64,7 @@ class Recorder(object):
         self._outermost = {}
         self._lasted = {}
         self._said = set()
-        # Counters of C, and no lock around them: a signal's handler may come in here again, on the same thread.
-        self._span_numbers = itertools.count(1)
-        self._string_numbers = itertools.count(1)
-        self._writer = None
-        self._last = False
-        self._writing = threading.Lock()
-        self._last_flush = now()
-        self._file = own_files.OwnFile(path)
-        self._queue.append(wire.MAGIC + bytes(bytearray([wire.VERSION])))
-        self.flush()
+        self._span_numbers = itertools.count(1)  # as in `Stream`: no lock
 
     # -- spans ---------------------------------------------------------------------------------
 
@@ -387,96 +357,9 @@ class Recorder(object):
             facts["thinned"] = thinned
         self._add_facts(wire.Record.PROBE, facts)
 
-    def string(self, text):
-        """The number of `text` in the stream; 0 for empty text."""
-        if not text:
-            return 0
-        number = self._strings.get(text)
-        if number is None:
-            number = self._new_string(text)
-        return number
-
-    def _new_string(self, text):
-        if len(self._strings) >= STRINGS_AT_MOST:
-            self.dropped += 1
-            return 0
-        # Two threads may each give it a number: both are right.
-        number = next(self._string_numbers)
-        self._add(wire.Record.STRING, wire.STRING_HEAD.pack(number) + wire.text_payload(text))
-        self._strings[text] = number
-        return number
-
     def _new_thread(self, ident):
         self._threads.add(ident)
         self._add(wire.Record.THREAD, wire.THREAD_HEAD.pack(ident) + wire.text_payload(_thread_name(ident)))
-
-    # -- writing ---------------------------------------------------------------------------------
-
-    def _add(self, kind, payload):
-        self._queue.append(wire.record(kind, payload))
-
-    def _add_facts(self, kind, facts, head=b""):
-        """Add a record of JSON."""
-        payload = self._in_json(facts)
-        if payload is not None:
-            self._add(kind, head + payload)
-
-    def _in_json(self, facts):
-        """Facts as JSON; those that it cannot say are counted, and None."""
-        try:
-            return wire.json_payload(facts)
-        except Exception as error:  # a `__str__` of the program's own, a circle
-            if interrupts.is_from_handler(error):
-                raise
-            self.unspoken += 1
-            return None
-
-    def flush(self, time_ns=None):
-        """Write what waits; another thread that writes already takes it along."""
-        started = now()
-        self._last_flush = started if time_ns is None else time_ns
-        if self.failed or getpid() != self.pid:
-            self._queue.clear()  # a forked child must not write into its parent's stream
-            return
-        ident = get_ident()
-        if self._writer == ident or not self._writing.acquire(False):
-            return
-        try:
-            self._writer = ident
-            self._write()
-        finally:
-            self._writer = None
-            self._writing.release()
-        self.write_ns += now() - started
-        for called in tuple(self.on_flush):  # another thread may take one away meanwhile
-            called()
-
-    def _write(self):
-        last = self._last  # asked first: what was added before the end goes before it
-        try:
-            self._file.write_all(self._queue)
-            if last:
-                self._last = False
-                facts = {"time_ns": now(), "crc32": self._file.crc & 0xFFFFFFFF}
-                self._file.write(wire.record(wire.Record.TRAILER, wire.json_payload(facts)))
-        except own_files.LostFileError as error:
-            self.fail("the stream was lost: %s" % error)
-        except OSError as error:
-            if interrupts.is_from_handler(error):
-                raise
-            self.fail("the stream cannot be written: %s" % error)
-        while self._file.size > STREAM_BYTES_AT_MOST * self.merge:
-            self.merge *= 2
-
-    def fail(self, reason):
-        """Go silent and leave the reason in the status file."""
-        if self.failed:
-            return
-        self.failed = reason
-        try:
-            own_files.overwrite(self._status_path, wire.json_payload({"failed": reason})[:1000])
-        except OSError:
-            pass
 
     def finish(self):
         """End every open span of the calling thread's stack, write all, and close the stream."""
@@ -490,19 +373,6 @@ class Recorder(object):
         if self.unspoken:
             self.note("facts-dropped", "%d facts were dropped: JSON cannot say them" % self.unspoken)
         self._flush_last()
-
-    def _flush_last(self):
-        """Write what waits, after whoever writes just now, and the trailer."""
-        waits = self._writer not in (None, get_ident())
-        if waits and self._writing.acquire(True, LAST_WAIT_S):
-            self._writing.release()
-        self._last = True
-        self.flush()
-
-    def close(self):
-        """Close the file after `finish`, in a process that goes on; what comes later is dropped."""
-        self.failed = self.failed or "closed"
-        self._file.close()
 
 
 def _thread_name(ident):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from dlprof_probes import wire as fmt
-from dlprof_probes.inproc import recorder
+from dlprof_probes.inproc import stream
 
 from dlprof.ingest.own import wire
 from dlprof.ingest.own.wire_stream import Stream
@@ -181,7 +181,7 @@ def test_too_many_different_texts_are_dropped_and_counted(
     out: Recorded, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """A script that makes names without end does not fill the memory."""
-    monkeypatch.setattr(recorder, "STRINGS_AT_MOST", 2)
+    monkeypatch.setattr(stream, "STRINGS_AT_MOST", 2)
     assert [out.string(text) for text in "abcd"] == [1, 2, 0, 0]
 
     out.finish()
@@ -205,7 +205,7 @@ def test_a_stream_that_grows_puts_more_steps_into_a_record(
     out: Recorded, monkeypatch: pytest.MonkeyPatch, size: int, merge: int
 ) -> None:
     """Twice as many each time that its size has doubled."""
-    monkeypatch.setattr(recorder, "STREAM_BYTES_AT_MOST", 200)
+    monkeypatch.setattr(stream, "STREAM_BYTES_AT_MOST", 200)
     out._queue.append(b" " * (size - out._file.size))
     out.flush()
 
