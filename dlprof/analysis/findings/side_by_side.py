@@ -18,7 +18,7 @@ from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.kernels import Row
 from dlprof.schema.tree_paths import Tree
-from dlprof.schema.vocabulary import Basis, Category, Direction, Ground
+from dlprof.schema.vocabulary import Basis, Category, Direction, Ground, MemoryKind
 from dlprof.units import duration
 
 _TITLE = Title("Layers that are alike were called one by one", "calling layers that are alike one by one")
@@ -75,7 +75,8 @@ def claims(case: Case) -> Iterator[Claim]:
         return
     line, part = _loop(case)
     saved = _SAVES * (1 - found.mean_ns / _SMALL_NS) * (1 - 1 / len(found.names))
-    takes = case.takes(Tree.FIT_STEPS, share=saved * min(1.0, max(found.share, part + _going_back(case, found))))
+    seen = part + _going_back(case, found)
+    takes = case.takes(Tree.FIT_STEPS, share=saved * min(1.0, max(found.share, seen) + _updating(case, found)))
     if line is None or sum(takes.values()) < _SHARE_OF_WORK * case.whole_ns:
         return
     fix = _FIX_OF_KERAS if case.run.manifest.keras is not None else _FIXES.get(case.backend)
@@ -125,6 +126,24 @@ def _going_back(case: Case, found: Alike) -> float:
     back = [row for row in case.kernels.operators.rows if row.direction == Direction.BACKWARD]
     theirs = sum(row.count for row in back if row.layer in found.names) / max(1, sum(row.count for row in back))
     return theirs * case.code.share([Tree.FIT_STEPS], lambda sample: doing.goes_back(sample.frames, case.engine))
+
+
+def _updating(case: Case, found: Alike) -> float:
+    """Share of the steps in which an optimiser updates the weights of these layers, an array at a time.
+
+    Stacked weights are one array, however many layers there were: it is their part of all arrays, by number. An
+    optimiser that updates all arrays with the same few operators takes no longer for many of them.
+    """
+    rows = case.kernels.operators.rows
+    updates = [row for row in rows if row.direction == Direction.UPDATE]
+    arrays = [row for row in case.run.rows("memory_owners") if row["kind"] == MemoryKind.PARAMETERS]
+    started = sum(row.count for row in updates)
+    taken = sum(row.total_ns for row in updates)
+    if not arrays or started < len(arrays) * case.kernels.window_steps or taken >= _SMALL_NS * started:
+        return 0.0
+    names = set(found.names)
+    theirs = sum(not names.isdisjoint((row["layer"], *(row["name"] or "").split("/"))) for row in arrays)
+    return theirs / len(arrays) * taken / max(1, sum(row.total_ns for row in rows))
 
 
 def _loop(case: Case) -> tuple[SourceLine | None, float]:

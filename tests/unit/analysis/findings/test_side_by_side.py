@@ -20,11 +20,20 @@ ONE_AFTER_THE_OTHER = "def forward(self, x):\n    for one in self.blocks:\n     
 
 def window(layers: int, ms: float = 0.02, large_ms: float = 1) -> dict[str, Any]:
     """So many layers that start a product once in each step of 20 ms, beside a large one."""
-    small = [
+    return runs.window([{**KERNELS[0], "ms": large_ms}, *small(layers, ms)])
+
+
+def small(layers: int, ms: float = 0.02) -> list[dict[str, Any]]:
+    """Their products."""
+    return [
         {"op": "MatMul", "category": "matmul", "layer": f"heads.{number}", "direction": "forward", "ms": ms}
         for number in range(layers)
     ]
-    return runs.window([{**KERNELS[0], "ms": large_ms}, *small])
+
+
+def parameter(layer: str) -> dict[str, Any]:
+    """A layer's array of weights, as `memory_owners` has it."""
+    return {"layer": layer, "name": "weight", "model": 1, "kind": "parameters", "shape": "3x16", "bytes": 192}
 
 
 def told(path: Path, traced: dict[str, Any], text: str = IN_BRACKETS, line: int = 2) -> Finding | None:
@@ -74,3 +83,17 @@ def test_layers_with_enough_to_do_are_none(tmp_path: Path) -> None:
 def test_layers_beside_much_else_are_none(tmp_path: Path) -> None:
     """They have a seventh of the operators' time, and no samples stand in their loop."""
     assert told(tmp_path / "r", window(100, large_ms=12), "\n" * 9, 9) is None
+
+
+@pytest.mark.parametrize(("updates", "share"), [(125, 0.5 + 0.25 * 0.8), (2, 0.5)])
+def test_updating_their_weights_one_array_at_a_time_is_part_of_it(tmp_path: Path, updates: int, share: float) -> None:
+    """A quarter of the operators' time, and 100 of 125 arrays are theirs; two operators update any number of arrays."""
+    update = {"op": "Adam", "category": "optimiser", "layer": "adam", "direction": "update", "ms": 1 / updates}
+    rows = [{**KERNELS[0], "ms": 1}, *small(100), *[dict(update) for _ in range(updates)]]
+    traced = runs.window(rows)
+    names = [f"heads.{number}" for number in range(100)] + [f"others.{number}" for number in range(25)]
+    traced["memory_owners"] = [parameter(name) for name in names]
+    finding = told(tmp_path / "r", traced)
+
+    assert finding is not None
+    assert finding.at_stake_ns == pytest.approx(6 * S * share * 0.9 * 0.8 * 0.99, rel=0.01)
