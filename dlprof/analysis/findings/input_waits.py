@@ -31,6 +31,8 @@ _HIDDEN_IN = (StepPart.IDLE, StepPart.SYNC, StepPart.DISPATCH, StepPart.HOST_PYT
 """Parts of a step that may be waits for a batch, in the order in which they are."""
 
 
+MEASURED = frozenset((Tree.FIT_INPUT, _WAITED))
+"""Waits that a clock tells, whatever was waited for. All others are told by the code that was seen to make batches."""
 _FEWEST_EPOCHS = 2
 _LONG_NS, _TIMES = 20_000_000, 5
 """What the first step of an epoch takes beyond others, and how many times as long: making an iterator takes less."""
@@ -120,7 +122,9 @@ def _hidden(case: Case) -> dict[TreePath, int]:
     beside = case.code.share([Tree.FIT_STEPS], case.code.feeds, main=False)
     whole = max(1, case.own(Tree.FIT_STEPS))
     kernels = case.own(Tree.FIT_STEPS / StepPart.KERNELS) / whole
-    wanted = int(max(main, beside - kernels) * whole) - case.own(_WAITED)
+    # What starts operators from Python waits for Python's lock between them, whether or not one of them runs meanwhile.
+    waited = beside - kernels if case.input_inside_step else beside * (1 - kernels)
+    wanted = int(max(main, waited) * whole) - case.own(_WAITED)
     hidden = {}
     for part in _HIDDEN_IN:
         for leaf, ns in case.takes(Tree.FIT_STEPS / part).items():

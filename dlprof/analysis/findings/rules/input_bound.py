@@ -100,7 +100,10 @@ def look(case: Case) -> Iterator[Claim]:
     yield from received_batches.claims(case, load)
     yield from drawn_rows.claims(case)
     made, drawn = (1 - received_batches.share(load)) * _for_work(load), drawn_rows.takes(case)
-    takes = {leaf: int((ns - drawn.get(leaf, 0)) * made) for leaf, ns in case.input_waits.items()}
+    takes = {
+        leaf: int((ns - drawn.get(leaf, 0)) * (made if leaf in input_waits.MEASURED else 1.0))
+        for leaf, ns in case.input_waits.items()
+    }
     between = _between_own_steps(case)
     if not sum(takes.values()) and not between:
         return
