@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -110,6 +111,22 @@ class MachineLoad:
         inside = shared > 0
         seen = float(shared[inside].sum())
         return float((cpu[inside] * shared[inside]).sum()) / seen if seen else None
+
+    def busy_pct_together(self, intervals: Sequence[Interval]) -> float | None:
+        """The same over several stretches of time together, each of which may be shorter than a sample; None likewise.
+
+        What a sample that reaches beyond them holds of other time was spent as at the median of the other samples.
+        """
+        time, length, cpu = self._cpu
+        inside = np.zeros(len(time), np.int64)
+        for begin, end in intervals:
+            inside += np.maximum(0, np.minimum(end, time) - np.maximum(begin, time - length))
+        some = inside > 0
+        if not some.any():
+            return None
+        usual = float(np.median(cpu[~some])) if not some.all() else 0.0
+        used = float((cpu * length)[some].sum()) - usual * float((length - inside)[some].sum())
+        return max(0.0, used / float(inside[some].sum()))
 
     def children_cores(self, begins: Integers, ends: Integers) -> float:
         """Cores that processes below the traced one used in some stretches of time, on average; 0: there were none.

@@ -8,7 +8,7 @@ Seen with TensorFlow 2.21 and Keras 3.15; without tuning the waits are gone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -42,10 +42,7 @@ def look(case: Case) -> Iterator[Claim]:
     if not case.engine.tunes_input:
         raise Abstain("only the input pipelines of TensorFlow have such a tuner")
     waits = [(begin, end) for begin, end in _between_epochs(case) if end - begin > _WAIT_NS]
-    busy = [case.machine.busy_pct(wait) for wait in waits]
-    if waits and all(pct is None for pct in busy):
-        raise Abstain("what the process did before each epoch was not sampled")
-    idle = [wait for wait, pct in zip(waits, busy, strict=True) if pct is not None and pct < _IDLE_PCT]
+    idle = _idle(case, waits)
     total = sum(end - begin for begin, end in idle)
     if not total:
         return
@@ -64,6 +61,23 @@ def look(case: Case) -> Iterator[Claim]:
         support=Support(Ground.PLACE, seen=len(idle)),
         fix=None if of_keras else _OPTIONS,
     )
+
+
+def _idle(case: Case, waits: Sequence[Interval]) -> Sequence[Interval]:
+    """Those in which the process did nothing: all of them, where it did nothing in all together.
+
+    A wait may be as short as a sample, which then holds work from before it or from after it, too.
+
+    Raises:
+        Abstain: What it did was not sampled.
+    """
+    together = case.machine.busy_pct_together(waits)
+    if waits and together is None:
+        raise Abstain("what the process did before each epoch was not sampled")
+    if together is not None and together < _IDLE_PCT:
+        return waits
+    busy = [case.machine.busy_pct(wait) for wait in waits]
+    return [wait for wait, pct in zip(waits, busy, strict=True) if pct is not None and pct < _IDLE_PCT]
 
 
 _ADVICE = (

@@ -66,6 +66,16 @@ def test_what_the_process_used_is_weighted_by_time(tmp_path: Path) -> None:
     assert machine.busy_pct((8 * S, 9 * S)) is None
 
 
+def test_several_short_stretches_are_told_together(tmp_path: Path) -> None:
+    """Half a second of three samples each, at 50 % of a core, of which others have 100 %: nothing was used in it."""
+    used = [100.0, 50.0, 100.0, 50.0, 100.0, 50.0, 100.0]
+    rows = [{"time_ns": n * S, "interval_ns": S, "cpu_pct": pct, "rss_bytes": S} for n, pct in enumerate(used, 1)]
+    machine = load(tmp_path, process_samples=rows)
+
+    assert machine.busy_pct_together([(n * S, n * S + S // 2) for n in (1, 3, 5)]) == 0
+    assert machine.busy_pct_together([(20 * S, 21 * S)]) is None
+
+
 @pytest.mark.parametrize(("usable", "expected"), [(1, 1), (None, 3), (0, 3)])
 def test_the_cores_are_those_that_the_process_may_use(tmp_path: Path, usable: int | None, expected: int) -> None:
     """As the process saw them; else as dlprof did beside it."""

@@ -54,6 +54,19 @@ def test_busy_waits_before_epochs_are_input(tmp_path: Path) -> None:
     assert "iterator-restart" not in slugs(diagnosed(tmp_path / "r", on("tensorflow"), **epochs_with_waits(95.0)))
 
 
+def test_waits_that_share_their_samples_with_steps_are_told_together(tmp_path: Path) -> None:
+    """Three samples of a second, half of each a wait: the process used its core in the other half, as it usually does."""
+    tables = epochs_with_waits(2.0)
+    begins = [row["start_ns"] - row["input_ns"] for row in tables["steps"] if row["input_ns"]]
+    used = [(begin + S, S, 50.0) for begin in begins] + [(9 * S + n, 1, 100.0) for n in range(3)]
+    tables["process_samples"] = [
+        {"time_ns": at, "interval_ns": length, "cpu_pct": pct, "rss_bytes": S, "threads": 3} for at, length, pct in used
+    ]
+    finding = pick(diagnosed(tmp_path / "r", on("tensorflow"), **tables), "iterator-restart")
+
+    assert finding.at_stake_ns == 1_500 * MS
+
+
 def test_a_loop_of_the_scripts_own_drops_its_iterator_before_it_waits_for_a_batch(tmp_path: Path) -> None:
     """Three gaps of half a second between steps, of which nothing is a wait for a batch; silence before."""
     tables = epochs_with_waits(2.0)
