@@ -14,6 +14,8 @@ from dlprof.schema.vocabulary import Phase, known_phase
 
 _CALLED = (Tree.FIT_VALIDATION, Tree.EVALUATE, Tree.PREDICT, Tree.SAVE, Tree.TEARDOWN)
 """Phases that begin and end with a call: what was sampled before one, or in it, stands no longer on the other side."""
+_BEFORE_STEPS, _STEPS = (Tree.IMPORT,), (Tree.FIT_STEPS,)
+"""Nor does what was sampled in one of the former stand in a step later on: modules are imported before it began."""
 _FAR = 1 << 62
 """No time lies beyond it (ns); what a damaged table tells may."""
 
@@ -32,7 +34,12 @@ class PhaseLookup:
         self.phases: list[str] = texts.dictionary.to_pylist()
         """Names of phases; `shares` has their places."""
         self._phase = np.asarray(texts.indices.to_numpy(zero_copy_only=False), np.int64)
-        self._calls = np.array([_call_of(tree_paths.root_of(known_phase(name))) for name in self.phases], np.int64)
+        places = [tree_paths.root_of(known_phase(name)) for name in self.phases]
+        self._calls = np.array([_call_of(place) for place in places], np.int64)
+        self._before_steps, self._in_steps = (
+            np.array([any(one.holds(place) for one in kind) for place in places], bool)
+            for kind in (_BEFORE_STEPS, _STEPS)
+        )
 
     @property
     def is_empty(self) -> bool:
@@ -73,7 +80,8 @@ class PhaseLookup:
         """
         _, first, row = np.unique(of, return_index=True, return_inverse=True)
         seen = phase[first][row.reshape(-1)] if len(of) else phase
-        return np.where(self._calls[phase] == self._calls[seen], phase, seen)
+        stands = (self._calls[phase] == self._calls[seen]) & ~(self._before_steps[seen] & self._in_steps[phase])
+        return np.where(stands, phase, seen)
 
     def cut(self, begin: int, end: int) -> list[tuple[str, int]]:
         """The parts of [begin, end) that lie in each stretch of a phase, in order of time, with their length (ns)."""
