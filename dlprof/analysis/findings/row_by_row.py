@@ -28,7 +28,8 @@ _RECURRENT = re.compile(r"(LSTM|GRU|RNN)(?!Cell)|Recurrent|Scan|Bidirectional")
 has the same over whole sequences."""
 _CELL_OF_KERAS = re.compile(r"lstm|gru|rnn", re.IGNORECASE)
 """Names of what a recurrent layer of Keras calls at each step: it is not in the list of the model's layers."""
-_CELL = re.compile(r"\b(LSTM|GRU|RNN)Cell\(")
+_CELL = re.compile(r"\b(?:Basic)?(LSTM|GRU|RNN)Cell\(|\b(?:L|links)\.(?:Stateful|Stateless)?(LSTM|GRU)\(")
+"""Also as TensorFlow 1 and Chainer call them: what Chainer calls a layer takes one point in time."""
 _SHARE_OF_OPERATORS = 0.3
 _SHARE_OF_WORK = 0.08
 _CHOICES = frozenset({"cond", "switch"})
@@ -137,7 +138,7 @@ def _chooses(case: Case, line: SourceLine) -> bool:
 def _cell(case: Case, line: SourceLine | None) -> str | None:
     """Which cell of an engine's own a line makes, such as `LSTM`; None: it makes none."""
     made = _CELL.search(case.code.source(*line)) if line is not None else None
-    return made[1] if made else None
+    return made[1] or made[2] if made else None
 
 
 def is_recurrence(case: Case, loop: SourceLine) -> bool:
@@ -209,6 +210,9 @@ def _made_at(case: Case, layers: Sequence[Layer]) -> SourceLine | None:
 
 
 _FIX_OF_CELLS = {
+    "chainer": "L.NStep{0} over the whole sequences, called once, in place of L.{0} at each point in time",
+    "tensorflow": "keras.layers.{0} over the whole sequence, called once; in TensorFlow 1 "
+    "tf.contrib.rnn.{0}BlockFusedCell, in place of a {0} cell and static_rnn or dynamic_rnn",
     "torch": "nn.{0} over the whole sequence, called once, in place of nn.{0}Cell in a loop over time",
     "mxnet": "rnn.{0}(..., layout='NTC') over the whole sequence, called once, in place of rnn.{0}Cell and unroll()",
 }

@@ -48,17 +48,19 @@ def test_the_cell_inside_of_a_recurrent_layer_of_keras_is_none_either(tmp_path: 
 
 
 @pytest.mark.parametrize(
-    ("engine", "module", "fix"),
+    ("engine", "cell", "fix"),
     [
-        ("torch", "nn", "nn.LSTM over the whole sequence"),
-        ("mxnet", "rnn", "rnn.LSTM(..., layout='NTC') over the whole"),
+        ("torch", "nn.LSTMCell", "nn.LSTM over the whole sequence"),
+        ("mxnet", "rnn.LSTMCell", "rnn.LSTM(..., layout='NTC') over the whole"),
+        ("tensorflow", "tf.contrib.rnn.BasicLSTMCell", "keras.layers.LSTM over the whole sequence"),
+        ("chainer", "L.LSTM", "L.NStepLSTM over the whole sequences"),
     ],
 )
 def test_a_cell_in_a_loop_of_the_script_s_own_is_named_with_the_layer_that_needs_none(
-    tmp_path: Path, engine: str, module: str, fix: str
+    tmp_path: Path, engine: str, cell: str, fix: str
 ) -> None:
-    """The engine has the same over whole sequences."""
-    text = f"self.cell = {module}.LSTMCell(8, 32)"
+    """The engine has the same over whole sequences. Those of TensorFlow 1 and Chainer were told to take all at once."""
+    text = f"self.cell = {cell}(8, 32)"
     row = {"file": "train.py", "function": "f", "first_line": 1, "line": 9, "hits": 1, "time_ns": 0, "source": text}
     told = {**on(engine), "keras": None}
     run = runs.trained(tmp_path / "r", told, **quiet(lines=[row], **window(100, "cell")))
