@@ -16,7 +16,7 @@ from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, So
 from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.samples import Sample
-from dlprof.analysis.scaled_hits import estimate
+from dlprof.analysis.scaled_hits import estimate, significant
 from dlprof.schema.tree_paths import EDGES, Tree, TreePath
 from dlprof.schema.vocabulary import Basis, Direction, Ground, Loop, Phase, StepPart
 
@@ -25,6 +25,10 @@ _MANY = 12.0
 """Hits a step from which on a line goes through something piece by piece."""
 _SHARE_OF_STEPS = 0.20
 _SHARE_OF_WORK = 0.15
+_SEEN = 5
+"""Samples of a line from which on they tell how much of its time was in the steps."""
+_MOSTLY_INSIDE = 0.9
+"""Share of its time in the steps from which on all of a line's hits are taken to be there."""
 _LINES = Query(
     "lines by their hits", "SELECT file, line, hits, time_ns, source FROM lines ORDER BY time_ns DESC LIMIT 8"
 )
@@ -38,11 +42,13 @@ class _Many:
     Attributes:
         line: The one that stood longest.
         a_step: How often it ran in a step.
+        is_shared: Whether it also ran outside of the steps: how often in them is by the time that it took there.
         samples: Stacks whose innermost line of the user's is one of the function's.
     """
 
     line: SourceLine
     a_step: float
+    is_shared: bool
     samples: tuple[Sample, ...]
 
 
@@ -122,9 +128,11 @@ def _of(case: Case, where: _Where) -> Iterator[Claim]:
 
 
 def _times(case: Case, found: _Many) -> str:
-    """How often it ran in a step; about that, where it was counted in windows."""
+    """How often it ran in a step; about that, where it was counted in windows, or ran elsewhere, too."""
     if case.code.is_scaled(found.line):
         return f"about {estimate(found.a_step, case.code.hits(found.line) or 0):,}"
+    if found.is_shared:
+        return f"about {significant(found.a_step, 2):,}"
     return f"{found.a_step:,.0f}"
 
 
@@ -165,7 +173,7 @@ def _most(case: Case, where: _Where) -> _Many | None:
     for line, sample in most:
         stood[line] = stood.get(line, 0) + sample.dur_ns
     line = max(stood, key=lambda one: stood[one])
-    return _Many(line, often[line], tuple(sample for _, sample in most))
+    return _Many(line, often[line], line in _inside(case, where.loop), tuple(sample for _, sample in most))
 
 
 def _is_of_a_layer(case: Case, sample: Sample, a_step: float, layers: int) -> bool:
@@ -200,4 +208,24 @@ def often_run(case: Case, loop: Loop = Loop.TRAIN) -> dict[SourceLine, float]:
             hits[row["file"], row["line"]] = hits.get((row["file"], row["line"]), 0) + row["hits"]
     turns = max([steps, *(hits.get((one.file or "", one.line or 0), 0) for one in loops.of_run(case.run))])
     often = {line: count / turns for line, count in hits.items() if turns and line not in feeding}
+    inside = _inside(case, loop)
+    often = {line: count * inside.get(line, 1.0) for line, count in often.items() if count >= _MANY}
     return {line: count for line, count in often.items() if count >= _MANY}
+
+
+def _inside(case: Case, loop: Loop) -> dict[SourceLine, float]:
+    """Lines that also ran outside of the steps of loops of a kind, to the share of their time inside.
+
+    Hits say nothing of when they were: an evaluation goes through the same model.
+    """
+    path = next(where.path for where in (_TRAINING, *_OTHERS) if where.loop == loop)
+    whole: dict[SourceLine, int] = {}
+    within: dict[SourceLine, int] = {}
+    seen: dict[SourceLine, int] = {}
+    for sample in case.code.samples:
+        for line in {(one.file, one.line) for one in sample.frames} if sample.main else ():
+            seen[line] = seen.get(line, 0) + 1
+            whole[line] = whole.get(line, 0) + sample.dur_ns
+            within[line] = within.get(line, 0) + sample.dur_ns * path.holds(sample.phase)
+    shares = {line: within[line] / ns for line, ns in whole.items() if ns and seen[line] >= _SEEN}
+    return {line: share for line, share in shares.items() if share < _MOSTLY_INSIDE}

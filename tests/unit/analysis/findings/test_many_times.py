@@ -66,6 +66,23 @@ def test_hits_of_windows_are_told_as_about_so_many(tmp_path: Path) -> None:
     assert "runs about 70 times in each step" in pick(scaled, "python-overhead").claim
 
 
+def test_hits_of_an_evaluation_behind_the_training_are_none_of_its_steps(tmp_path: Path) -> None:
+    """False before: 60 a step, of a line that stood as long outside of the steps as in them."""
+    tables = bounding(300 * 60)
+    stood = (("bound", "train.py", 31), ("__mul__", "mxnet/ndarray/ndarray.py", 9))
+    inside = [(2 + n / 2, 2.5 + n / 2, [*LOOP, *stood]) for n in range(6)]
+    outside = [(8 + n / 2, 8.5 + n / 2, [*LOOP, *stood]) for n in range(6)]
+    tables |= sampled(*inside, *outside)
+    tables |= {"phases": parts(fit_steps=6, script=3), "phase_intervals": runs.intervals(
+        ("import", 0, 2), ("fit.steps", 2, 8), ("script", 8, 11)
+    )}  # fmt: skip
+
+    assert (
+        "Line 31 runs about 30 times in each step"
+        in pick(diagnosed(tmp_path / "r", OWN, **tables), "python-overhead").claim
+    )
+
+
 def test_a_line_of_a_layer_runs_as_often_as_there_are_layers(tmp_path: Path) -> None:
     """False before: the `forward` of 24 equal blocks. One that runs oftener than any layers can is named."""
     called: list[Call] = [("_call_impl", "torch/nn/modules/module.py", 1), ("bound", "train.py", 31)]
