@@ -22,7 +22,10 @@ _TITLE = Title("Batches took long to come over from the workers", "handing batch
 _LEAST = 0.25
 """Share of the time in which the training asks for batches that it must receive them, for that to be a cause."""
 _LEAST_EACH_NS = 5_000_000
-"""Batches of a few tensors took 1.5 and 2.3 ms: that is what workers cost, whatever they give."""
+"""Batches of a few tensors took 1.5 and 2.3 ms: that is what workers cost, whatever they give.
+
+It is time with a core: where other programs have the cores, each message takes several times as long.
+"""
 _SAVES = 0.85
 """An estimate of what fewer pieces, or none that must be sent, save: batches in one piece are received, too."""
 _USUAL = 0.1
@@ -32,7 +35,9 @@ _USUAL = 0.1
 def share(load: InputLoad | None) -> float:
     """Share of its waits in which the training receives what processes have made; 0: little, or nobody knows."""
     part = seen(load)
-    return part if load is not None and part >= _LEAST and part * _waited_ns(load) >= _LEAST_EACH_NS else 0.0
+    if load is None or part < _LEAST:
+        return 0.0
+    return part if part * load.machine.with_a_core * _waited_ns(load) >= _LEAST_EACH_NS else 0.0
 
 
 def seen(load: InputLoad | None) -> float:

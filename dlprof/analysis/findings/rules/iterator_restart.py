@@ -27,7 +27,10 @@ TITLE = Title("TensorFlow stood still between epochs", "standing still between e
 _WAIT_NS = 50_000_000
 """Shorter waits before an epoch are what making an iterator takes."""
 _IDLE_PCT = 35.0
-"""In percent of one core: a pipeline that fills its buffers, reads or decodes meanwhile uses more."""
+"""In percent of one core: a pipeline that fills its buffers, reads or decodes meanwhile uses more.
+
+Of the cores that the process gets: where other programs have them, one that works uses as little.
+"""
 _EVIDENCE = (
     Query(
         "wait before the first step of each epoch",
@@ -74,10 +77,11 @@ def _idle(case: Case, waits: Sequence[Interval]) -> Sequence[Interval]:
     together = case.machine.busy_pct_together(waits)
     if waits and together is None:
         raise Abstain("what the process did before each epoch was not sampled")
-    if together is not None and together < _IDLE_PCT:
+    most = _IDLE_PCT * case.machine.with_a_core
+    if together is not None and together < most:
         return waits
     busy = [case.machine.busy_pct(wait) for wait in waits]
-    return [wait for wait, pct in zip(waits, busy, strict=True) if pct is not None and pct < _IDLE_PCT]
+    return [wait for wait, pct in zip(waits, busy, strict=True) if pct is not None and pct < most]
 
 
 _ADVICE = (

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dlprof.analysis.findings.finding import Diagnosis
-from tests.unit.analysis.findings.cases import FIT, Call, Planted, Tables, pick, slugs
+from tests.unit.analysis.findings.cases import BEGIN, FIT, WAITING, Call, Planted, Tables, cpu, pick, slugs
 from tests.unit.analysis.findings.loading import FETCH, passes, processes, stood, trained
 from tests.unit.runs import MS, S
 
@@ -68,6 +68,18 @@ def test_a_few_milliseconds_for_a_batch_are_what_workers_cost(tmp_path: Path) ->
     found = fed(tmp_path, receives=1.0, busy=0.2, waited_ns=200 * MS)
 
     assert not [one for one in found.findings if "collate_fn" in one.next_step]
+
+
+def test_what_other_programs_made_of_a_few_milliseconds_is_theirs(tmp_path: Path) -> None:
+    """24 ms for each, while the threads had a core for 14 % of the time in which they could run."""
+    tables = _tables(1.0, 0.2)
+    crowded = cpu((2, BEGIN), (8, {**WAITING, "run_ns": S, "wait_ns": 6 * S}), others=180.0)
+    tables["machine"] = crowded["machine"]
+    tables["process_samples"] += crowded["process_samples"]
+
+    found = Planted(tables).diagnosis(tmp_path)
+
+    assert not [one for one in found.findings if "Have collate_fn" in one.next_step]
 
 
 def test_loaders_of_keras_are_not_told_of_a_collate_fn(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from tests.unit import runs
-from tests.unit.analysis.findings.cases import Planted, Tables, diagnosed, on, parts, pick, quiet, slugs
+from tests.unit.analysis.findings.cases import Planted, Tables, cpu, diagnosed, on, parts, pick, quiet, slugs
 from tests.unit.runs import MS, S
 
 
@@ -65,6 +65,17 @@ def test_waits_that_share_their_samples_with_steps_are_told_together(tmp_path: P
     finding = pick(diagnosed(tmp_path / "r", on("tensorflow"), **tables), "iterator-restart")
 
     assert finding.at_stake_ns == 1_500 * MS
+
+
+def test_waits_in_which_other_programs_had_the_cores_may_be_work(tmp_path: Path) -> None:
+    """False before: what had a core for 10 % of the time in which it could run did nothing, by the cores it used."""
+    tables = epochs_with_waits(8.0)
+    scheduled = {"run_ns": 0, "wait_ns": 0}, {"run_ns": S, "wait_ns": 9 * S}
+    for at, counters in zip((20, 80), scheduled, strict=True):
+        tables["process_samples"][at - 1].update({"pid": 42, **counters})
+    tables["machine"] = cpu(others=190.0)["machine"]
+
+    assert "iterator-restart" not in slugs(diagnosed(tmp_path / "r", on("tensorflow"), **tables))
 
 
 def test_a_loop_of_the_scripts_own_drops_its_iterator_before_it_waits_for_a_batch(tmp_path: Path) -> None:
