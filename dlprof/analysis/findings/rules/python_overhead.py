@@ -242,7 +242,9 @@ def _in_script(case: Case, work: int) -> Iterator[Claim]:
     line = case.code.hottest_line(SCRIPT, is_own)
     chore = chores.of_line(case, line, SCRIPT, is_own)
     yield Claim(
-        Sentence("The script's own Python, outside of Keras, takes"),
+        Sentence(
+            f"The script's own Python, outside of {'Keras' if case.run.manifest.keras else 'its training'}, takes"
+        ),
         takes,
         [_LINES, queries.python_stood(Phase.SCRIPT, Phase.DATA)],
         case.code.counting_note(line)
