@@ -166,6 +166,10 @@ class Chainer(Engine):
     name = module = "chainer"
     tracer_class = ChainerTracer
 
+    def __init__(self, probe):
+        super(Chainer, self).__init__(probe)
+        self._iterators = set()
+
     def is_ready(self, modules):
         """Whether Chainer is loaded to its end."""
         return hasattr(modules["chainer"], "UpdateRule") and hasattr(modules["chainer"], "__version__")
@@ -187,9 +191,22 @@ class Chainer(Engine):
             iterator = getattr(getattr(module, "iterators", None), name, None)
             if iterator is not None:
                 self._watch_iterator(module, iterator)
+        optimizer = getattr(module, "Optimizer", None)
+        if optimizer is not None:
+            made = lambda _token, _args: self._optimizer_made(module)  # noqa: E731
+            self.probe.around(optimizer, "setup", lambda _args: None, made, again=True)
+
+    def _optimizer_made(self, chainer):
+        """An optimiser has got its model: the iterators that the script wrote itself are there by now."""
+        self.probe.own_loops.made()
+        base = getattr(getattr(chainer, "dataset", None), "Iterator", None)
+        for iterator in _written(base) if base is not None else ():
+            if iterator not in self._iterators:
+                self._watch_iterator(chainer, iterator)
 
     def _watch_iterator(self, chainer, iterator):
         """Its iterators give epoch after epoch, and say where one ends."""
+        self._iterators.add(iterator)
         probe, own = self.probe, self.probe.own_loops
         begun = weakref.WeakSet()
 
@@ -199,7 +216,7 @@ class Chainer(Engine):
         asks = own.asking(is_evaluating)
 
         def asked(items):
-            if items not in begun or items.is_new_epoch:
+            if items not in begun or getattr(items, "is_new_epoch", False):
                 begun.add(items)
                 own.opened(items, now(), None, True)
             asks(items)
@@ -217,3 +234,12 @@ class Chainer(Engine):
             iterator_next = vars(iterator)["next"]
             iterator.next = iterator.__next__
             probe.patches.on_undo(lambda: setattr(iterator, "next", iterator_next))
+
+
+def _written(base):
+    """Classes of iterators that a script derived of `base`, and that give their items themselves.
+
+    One that calls that of another gives items that are told of already.
+    """
+    found = [cls for cls in base.__subclasses__() if not cls.__module__.startswith("chainer.")]
+    return [cls for cls in found if "__next__" in vars(cls)]

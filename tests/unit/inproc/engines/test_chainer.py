@@ -61,3 +61,25 @@ def test_a_start_that_fails_is_undone_by_stop(probed: Callable[..., Any], tmp_pa
 
         assert (chainer.hooks.function_hooks, chainer.hooks.link_hooks) == ([], [mine])
     assert chainer.UpdateRule.update is update
+
+
+def test_iterators_that_a_script_wrote_are_heard_of_once_its_optimiser_has_a_model(
+    probed: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their own `__next__` is hooked; not that of what calls another one's, whose items are told of already."""
+    setup = probed("chainer")
+    import chainer
+
+    class Words(chainer.dataset.Iterator):  # type: ignore[misc]
+        def __next__(self) -> int:
+            return 7
+
+    class Halves(Words):
+        def __next__(self) -> int:
+            return super().__next__() // 2
+
+    own, given = setup.probe.own_loops, []
+    monkeypatch.setattr(own, "given", lambda _iterator, item=None: given.append(item))
+    chainer.optimizers.SGD(0.1).setup(None)
+
+    assert (next(Words()), next(Halves()), given) == (7, 3, [7, 7])

@@ -7,12 +7,17 @@ class SGDRule(UpdateRule):
     pass
 
 
-class SGD:
-    def __init__(self, lr):
-        self.rule = SGDRule()
-
+class Optimizer:
     def setup(self, link):
         self.link = link
+        return self
 
+
+class GradientMethod(Optimizer):
     def update(self):
         self.rule.update(self.link.weights)
+
+
+class SGD(GradientMethod):
+    def __init__(self, lr):
+        self.rule = SGDRule()
