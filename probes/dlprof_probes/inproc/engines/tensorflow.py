@@ -165,6 +165,8 @@ class TensorFlow(Engine):
         """Take the windows; a Keras of the old kind runs in sessions, which this tracer does not see."""
         if not keras.is_classic:
             self.take_windows()
+            if self._graphs is not None:
+                tensorflow_loops.watch_keras(self.probe, self._graphs, keras.layer)
 
     def allocated(self, module):
         """What the allocators of its GPUs count; that of the CPU counts nothing."""

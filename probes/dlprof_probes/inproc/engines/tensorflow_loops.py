@@ -8,6 +8,7 @@ from threading import get_ident
 from dlprof_probes.inproc.clock import now
 from dlprof_probes.inproc.engines.base import size_of, weights_told
 from dlprof_probes.inproc.engines.tensorflow_by_hand import TensorFlowByHand
+from dlprof_probes.inproc.patching import each_definer
 
 _FUNCTIONS = "tensorflow.python.eager.polymorphic_function.polymorphic_function"
 _DATASET = "tensorflow.python.data.ops.dataset_ops"
@@ -33,6 +34,7 @@ class Graphs(object):
         self._train = set()
         self._gradients = {}
         self._told = {}
+        self._asking = set()
         self.by_hand = by_hand
 
     def watch(self, function_class):
@@ -48,13 +50,23 @@ class Graphs(object):
         stack, begin = token or ((), 0)
         if stack:
             stack.pop()
-        if stack or not (self._train or self._gradients):
+        if stack or not (self._train or self._gradients or self._asking):
             return
         token = self._own.token(args[0])
         if token in self._train:
             self._own.update(self._engine, args[0], begin)
         elif token in self._gradients:
             self.by_hand.gradients_of([one() for one in self._gradients[token]], self._own.earlier(begin))
+        elif token in self._asking and not self._own.is_silent():
+            self._own.asks_only()
+
+    def asked(self):
+        """A model is called that is not to be trained: by each call of a function that is being made, or right now."""
+        stack = self._running.get(get_ident())
+        if stack:
+            self._asking.add(self._own.token(stack[0]))
+        elif not self._own.is_silent():
+            self._own.asks_only()
 
     def traced_update(self):
         """An optimiser was called in a graph: the outermost function that runs updates weights from now on."""
@@ -92,12 +104,29 @@ def watch(engine, tensorflow):
     dataset = getattr(sys.modules.get(_DATASET), "DatasetV2", None)
     iterator = getattr(sys.modules.get(_ITERATOR), "OwnedIterator", None)
     if dataset is not None and iterator is not None:
-        opened = probe.guard(lambda _dataset, items, begin: own.opened(items, begin), goes_on=True)
-        asked, over = own.asking(lambda: False), own.ending(lambda: False)
+
+        def opens(_dataset, items, begin):
+            own.trains_or_asks()
+            own.opened(items, begin)
+
+        opened = probe.guard(opens, goes_on=True)
+        asked, over = own.asking(own.is_asking), own.ending(lambda: False)
         wrappers = probe.wrappers
         probe.replace(dataset, "__iter__", lambda f: wrappers.opening(f, opened, now), again=True)
         probe.replace(iterator, "__next__", lambda f: wrappers.iterating(f, asked, own.given, over), again=True)
     return graphs
+
+
+def watch_keras(probe, graphs, layer):
+    """Listen to calls of Keras' layers with `training=False`: what a data set gives meanwhile is evaluated."""
+
+    def called(_args, keywords):
+        if keywords.get("training") is False:
+            graphs.asked()
+
+    hook = probe.guard(called, goes_on=True)
+    for owner in each_definer([layer], "__call__"):
+        probe.replace(owner, "__call__", lambda f: probe.wrappers.with_arguments(f, hook), again=True)
 
 
 def weights_of(variables):

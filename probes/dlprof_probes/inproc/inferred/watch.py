@@ -211,6 +211,14 @@ class Watch(object):
         """It asks a model for something and wants no gradients: with what a loader gives it evaluates then."""
         self._not_training[get_ident()] = True
 
+    def is_asking(self):
+        """Whether it has asked a model so since it last changed weights, or `trains_or_asks`."""
+        return self._not_training.get(get_ident(), False)
+
+    def trains_or_asks(self):
+        """What it asked before says nothing of what comes now."""
+        self._not_training.pop(get_ident(), None)
+
     def training(self):
         """It said that one is. Hot: called for each part of a model."""
         ident = get_ident()

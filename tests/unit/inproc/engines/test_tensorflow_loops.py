@@ -67,3 +67,31 @@ def test_a_function_that_holds_its_step_tells_what_it_changes(probe: Probe, monk
 
     assert engine.trained_weights(step) == {"count": 2048, "dtype": "float64"}
     assert engine.trained_weights(counter) is None
+
+
+class Layer:
+    """Stands for a layer of Keras."""
+
+    def __call__(self, **_how: Any) -> None:
+        """Of a batch."""
+
+
+def test_a_model_that_is_called_without_training_is_evaluated_and_so_is_a_function_that_calls_one(
+    probe: Probe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the call itself, and by each call of the function, also those that call no layer any more."""
+    asked: list[int] = []
+    monkeypatch.setattr(probe.own_loops, "asks_only", lambda: asked.append(1))
+    graphs = tensorflow_loops.Graphs(TensorFlow(probe), None)
+    tensorflow_loops.watch_keras(probe, graphs, Layer)
+    function = lambda: None  # noqa: E731
+
+    Layer()(training=True)
+    Layer()(training=False)
+    eager = len(asked)
+    token = graphs._enter((function,))
+    Layer()(training=False)
+    graphs._leave(token, (function,))
+    graphs._leave(graphs._enter((function,)), (function,))
+
+    assert (eager, len(asked)) == (1, 3)
