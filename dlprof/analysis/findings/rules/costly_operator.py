@@ -19,6 +19,7 @@ from dlprof.analysis.findings import (
     slow_gradients,
     slow_lengths,
     slow_softmax,
+    weight_penalties,
 )
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Sentence, SourceLine, Support
@@ -57,6 +58,19 @@ _ADVICE = {
         "Let XLA overwrite what a function returns changed: jax.jit(f, donate_argnums=...) for the array, and use the "
         "new one only; or change large buffers outside of JAX (NumPy)."
     ),
+    "updates": (
+        "Keep the array in a tf.Variable and change its rows in place: variable.scatter_nd_update(indices, rows), or "
+        "scatter_update(tf.IndexedSlices(rows, numbers)). The function that gives a changed tensor copies all of it."
+    ),
+    "products": (
+        "The gradient of prod multiplies all elements up from both ends. Of factors above 0: exp(sum(log(x))), with "
+        "the smallest number that counts as a bound; of a few factors: multiply them one by one."
+    ),
+    "broadcasts": (
+        "The gradient of an operand that was broadcast is summed up over its missing axes, slowly. Have an operator of "
+        "MXNet do all of it where there is one: nn.LayerNorm, nn.BatchNorm or F.L2Normalization for a normalisation "
+        "written out of means, a Dense layer's own bias; else broadcast once, for several operators together."
+    ),
 }
 
 
@@ -78,6 +92,8 @@ class _Kind:
     """Those that TensorFlow runs for many rows at once (`pfor`), where the source asks for it: by their paths."""
     without_layers: bool = False
     """Only where no layers are known: of these another rule tells more (`wasteful-layer`)."""
+    only_written: bool = False
+    """Only where the source asks for it: the operators have other uses, too."""
 
 
 _KINDS = (
@@ -139,6 +155,29 @@ _KINDS = (
         r"\.at\[|dynamic_update_slice",
         of_jax=True,
     ),
+    _Kind(
+        "updates",
+        Title("A whole array was copied to change some of its rows", "copying an array to change some of its rows"),
+        re.compile(r"^TensorScatter\w+$"),
+        0.9,
+        r"tensor_scatter_nd_\w+\(|scatter_update\(",
+        called="Operators that give a whole array with some rows changed",
+    ),
+    _Kind(
+        "products",
+        Title("The gradient of a product over an axis took long", "the gradient of a product over an axis"),
+        re.compile(r"cum_?prod", re.IGNORECASE),
+        0.9,
+        r"(?<!cum)prod\(",
+        only_written=True,
+    ),
+    _Kind(
+        "broadcasts",
+        Title("Gradients of what was broadcast took much of the steps", "gradients of what was broadcast"),
+        re.compile(r"^_backward_broadcast_\w+$"),
+        0.8,
+        r"F\.broadcast_\w+\(|nd\.broadcast_\w+\(",
+    ),
 )
 
 
@@ -157,6 +196,7 @@ def look(case: Case) -> Iterator[Claim]:
     yield from contractions.claims(case)
     yield from pair_differences.claims(case)
     yield from full_derivatives.claims(case)
+    yield from weight_penalties.claims(case)
     multiplied = list(one_hot_products.claims(case))
     yield from multiplied
     for kind in _KINDS:
@@ -170,7 +210,7 @@ def look(case: Case) -> Iterator[Claim]:
 
 def _may_be(kind: _Kind, case: Case) -> bool:
     """Whether the run is one in which such operators are looked for."""
-    if kind.in_loops_of_rows:
+    if kind.in_loops_of_rows or kind.only_written:
         return case.code.written(kind.written) is not None
     if kind.of_jax:
         return case.engine.name == "jax" and not loops.is_any_of_keras(case.run)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from dlprof.analysis.findings import followed_children, own_evaluations, own_loop_waits, queries, standing
 from dlprof.analysis.findings.case import WORK, Case
-from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, SourceLine, Support
+from dlprof.analysis.findings.finding import Abstain, Claim, Query, Rank, Sentence, SourceLine, Statement, Support
 from dlprof.analysis.findings.followed_children import Children
 from dlprof.analysis.findings.own_evaluations import Doing
 from dlprof.analysis.findings.rules import python_overhead
@@ -20,6 +20,7 @@ TITLE = Title("The script stood waiting", "waiting in the script")
 _FOR_CHILDREN = Title(
     "The script waits for Pythons that have runs of their own", "waiting for Pythons that have runs of their own"
 )
+_FOR_RANKS = Title("The script waits for its ranks", "waiting for its ranks")
 _SHARE_OF_WORK = 0.05
 _STOOD = 0.25
 """A thread that works hands its core over now and then, too."""
@@ -56,6 +57,9 @@ def look(case: Case) -> Iterator[Claim]:
     if children is not None:
         yield _for_children(children, takes, case.code.hottest_line(python_overhead.SCRIPT, is_own))
         return
+    if _starts_ranks(case):
+        yield _for_ranks(case.code.hottest_line(python_overhead.SCRIPT, is_own))
+        return
     yield Claim(
         Sentence(f"The script stands still for {100 * stood.share:.0f} % of its own code{_meanwhile(case, stood)}:"),
         takes,
@@ -77,6 +81,31 @@ def _for_children(children: Children, takes: Mapping[TreePath, int], line: Sourc
         "all of them.",
         line,
         title=_FOR_CHILDREN,
+        support=Support(Ground.STATED),
+    )
+
+
+def _starts_ranks(case: Case) -> bool:
+    """Whether it waits for processes that multiprocessing made, and its source joins processes to one training."""
+    return (
+        not case.run.table("steps").num_rows
+        and not _is_followed(case)
+        and case.run.manifest.followed is None
+        and case.code.written(r"\binit_process_group\(") is not None
+        and case.code.share(python_overhead.SCRIPT, _is_multiprocessing) >= _STOOD
+    )
+
+
+def _for_ranks(line: SourceLine | None) -> Claim:
+    """The training is in the ranks: nothing was lost in the script, as far as this run knows."""
+    return Claim(
+        Statement("The script only waits for ranks of a training that it started; what they do is not in this run."),
+        {},
+        [_EVIDENCE, _CHILDREN_RAN],
+        "Look into the ranks: dlprof trace --follow makes a run of each, and compares them.",
+        line,
+        title=_FOR_RANKS,
+        rank=Rank.WITHOUT_TIME,
         support=Support(Ground.STATED),
     )
 

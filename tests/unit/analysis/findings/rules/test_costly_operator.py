@@ -94,6 +94,43 @@ def test_copies_of_an_own_loop_of_jax_are_named_where_an_array_is_changed(tmp_pa
     assert finding.at_stake_ns == pytest.approx(2.4 * S, rel=0.01)
 
 
+ROWS = {"op": "TensorScatterUpdate", "category": "embedding"}
+PRODUCT = {"op": "Cumprod", "category": "reduction", "direction": "backward"}
+BROADCAST = {"op": "_backward_broadcast_div", "category": "elementwise", "direction": "backward"}
+
+
+@pytest.mark.parametrize(
+    ("operator", "written", "title", "at_stake_s"),
+    [
+        (ROWS, "tf.tensor_scatter_nd_update(x, ids, new)", "A whole array was copied to change some of its rows", 2.7),
+        (PRODUCT, "1 - ops.prod(1 - x, axis=1)", "The gradient of a product over an axis took long", 2.7),
+        (BROADCAST, "F.broadcast_div(x, y)", "Gradients of what was broadcast took much of the steps", 2.4),
+    ],
+)
+def test_what_does_more_than_its_line_says_is_named_where_it_is_written(
+    operator: dict[str, Any], written: str, title: str, at_stake_s: float, tmp_path: Path
+) -> None:
+    """10 of the 20 ms of a step, 3 of 6 s."""
+    row = {"file": "train.py", "function": "loop", "first_line": 9, "line": 9, "hits": 3, "time_ns": 1}
+    run = runs.trained(tmp_path / "r", **beside(operator, 10), lines=[row])
+    keep_source(run, f"def head(x):\n    return {written}\n")
+
+    finding = pick(diagnose(run), "costly-operator")
+
+    assert finding.title is not None
+    assert (finding.title.text, finding.line) == (title, 2)
+    assert finding.at_stake_ns == pytest.approx(at_stake_s * S, rel=0.01)
+
+
+def test_running_products_that_a_script_asks_for_are_none_of_a_gradient(tmp_path: Path) -> None:
+    """It has no product over an axis."""
+    row = {"file": "train.py", "function": "loop", "first_line": 9, "line": 9, "hits": 3, "time_ns": 1}
+    run = runs.trained(tmp_path / "r", **beside(PRODUCT, 10), lines=[row])
+    keep_source(run, "def seen(x):\n    return tf.math.cumprod(1 - x, axis=1)\n")
+
+    assert "costly-operator" not in slugs(diagnose(run))
+
+
 @pytest.mark.parametrize(("written", "line"), [("tape.jacobian(y, x)", 3), ("tape.batch_jacobian(y, x)", None)])
 def test_a_jacobian_of_a_whole_batch_is_named_where_it_is_written(
     tmp_path: Path, written: str, line: int | None

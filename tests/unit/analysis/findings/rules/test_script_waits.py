@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from dlprof.analysis.findings.diagnose import diagnose
 from tests.unit import runs
 from tests.unit.analysis.findings.cases import (
     BEGIN,
@@ -14,6 +15,7 @@ from tests.unit.analysis.findings.cases import (
     Tables,
     cpu,
     diagnosed,
+    keep_source,
     parts,
     pick,
     quiet,
@@ -102,6 +104,19 @@ def test_a_script_whose_processes_may_train_is_told_how_to_see_into_them(tmp_pat
     finding = pick(diagnosed(tmp_path / "r", **only_waiting(file)), "script-waits")
 
     assert way in finding.next_step
+
+
+def test_ranks_that_a_script_waits_for_are_no_time_of_its_own(tmp_path: Path) -> None:
+    """Its source joins processes to one training: what they do is not known, so nothing is lost as far as is known."""
+    row = {"file": "train.py", "function": "train", "first_line": 9, "line": 9, "hits": 3, "time_ns": 1}
+    tables = {**only_waiting("<python>/multiprocessing/connection.py"), "lines": [row]}
+    run = runs.trained(tmp_path / "r", **tables)
+    keep_source(run, "def train(rank):\n    dist.init_process_group('gloo', rank=rank, world_size=2)\n")
+
+    finding = pick(diagnose(run), "script-waits")
+
+    assert (finding.heading, finding.at_stake_ns) == ("The script waits for its ranks", 0)
+    assert "dlprof trace --follow" in finding.next_step
 
 
 def test_nothing_is_said_where_the_thread_was_measured_too_seldom(tmp_path: Path) -> None:
