@@ -10,6 +10,7 @@ from pathlib import Path
 
 OPEN = "…"
 """Stands for a value that is known only when dlprof runs."""
+_DLPROF = Path(__file__).parents[1]
 _LEAST = 20
 """Letters of a text that can be advice, and no word of a sentence."""
 
@@ -57,9 +58,9 @@ def _has_words(text: str) -> bool:
 
 
 def _texts(node: ast.AST, module: ast.Module, seen: tuple[str, ...]) -> Iterator[str]:
-    """Texts that an expression may be; names and functions of its file are followed."""
+    """Texts that an expression may be; names and functions of its file, and names of other modules, are followed."""
     name = _followed(node, seen)
-    parts = list(_meant(name, module)) if name else _parts(node)
+    parts = list(_meant(name, module)) if name else [*_elsewhere(node, module)] or _parts(node)
     for part in parts:
         yield from _texts(part, module, (*seen, name))
     if not parts and not name:
@@ -92,3 +93,13 @@ def _meant(name: str, module: ast.Module) -> Iterator[ast.AST]:
             yield node.value
         if isinstance(node, ast.FunctionDef) and node.name == name:
             yield from (n.value for n in ast.walk(node) if isinstance(n, ast.Return) and n.value is not None)
+
+
+def _elsewhere(node: ast.AST, module: ast.Module) -> Iterator[ast.AST]:
+    """What a name of another module of dlprof is that a file imports from its package: `file_work.OF_CHUNKS`."""
+    if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+        return
+    for one in module.body:
+        if isinstance(one, ast.ImportFrom) and any(alias.name == node.value.id for alias in one.names):
+            path = Path(_DLPROF, *(one.module or "").split(".")[1:], f"{node.value.id}.py")
+            yield from _meant(node.attr, tree(path)) if path.is_file() else ()

@@ -13,7 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "probes"))
 
-from dlprof_probes.inproc import boot, lines, loops, recorder
+from dlprof_probes.inproc import lines, loops, recorder, session
 from dlprof_probes.inproc.clock import now
 from dlprof_probes.inproc.kernels.windows import NoWindows
 from dlprof_probes.inproc.probe import Probe
@@ -112,7 +112,7 @@ def make_probe(folder, is_user_file=lambda path: path == __file__):
     """A probe that writes into a folder."""
     stream = recorder.Recorder(os.path.join(folder, "w"), os.path.join(folder, "s"), lambda path: False)
     running = loops.Loops(stream, NoWindows())
-    return Probe(stream, running, lines.NoLines(), boot.load_wrappers(), is_user_file, NoWindows())
+    return Probe(stream, running, lines.NoLines(), session.load_wrappers(), is_user_file, NoWindows())
 
 
 if __name__ == "__main__":

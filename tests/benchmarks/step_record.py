@@ -8,7 +8,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "probes"))
 
-from dlprof_probes.inproc import boot, lines, loops, recorder
+from dlprof_probes.inproc import lines, loops, recorder, session
 from dlprof_probes.inproc.clock import now
 from dlprof_probes.inproc.kernels.windows import NoWindows
 from dlprof_probes.inproc.probe import Probe
@@ -41,7 +41,7 @@ with tempfile.TemporaryDirectory() as folder:
     bare = timed(CallbackList(), step_function)
     stream = recorder.Recorder(os.path.join(folder, "w"), os.path.join(folder, "s"), lambda path: False)
     running = loops.Loops(stream, NoWindows())
-    probe = Probe(stream, running, lines.NoLines(), boot.load_wrappers(), lambda path: False, NoWindows())
+    probe = Probe(stream, running, lines.NoLines(), session.load_wrappers(), lambda path: False, NoWindows())
     current = running.current
     probe.replace(CallbackList, "on_batch_begin", lambda f: probe.wrappers.batch_begin(f, current, now, probe.lines))
     probe.replace(CallbackList, "on_batch_end", lambda f: probe.wrappers.batch_end(f, current, now, probe.lines))

@@ -11,7 +11,7 @@ import sys
 import types
 
 from dlprof_probes import wire
-from dlprof_probes.inproc import boot, facts, hooks, lines, loops, recorder
+from dlprof_probes.inproc import facts, hooks, lines, loops, recorder, session
 from dlprof_probes.inproc.clock import now
 from dlprof_probes.inproc.hooks.keras_common import KerasClasses
 from dlprof_probes.inproc.kernels import windows
@@ -37,7 +37,7 @@ class Setup(object):
         self.recorder = recorder.Recorder(os.path.join(folder, "inproc.wire"), status, lambda _path: False)
         self.windows = windows.Windows(self.recorder, os.path.join(folder, "kernels"), mode, steps=2)
         running = loops.Loops(self.recorder, self.windows)
-        wrappers = boot.load_wrappers()
+        wrappers = session.load_wrappers()
         self.probe = Probe(self.recorder, running, lines.NoLines(), wrappers, lambda _path: False, self.windows)
         self.probe.patches = WatchedPatches()
         self.engine = self.probe.engines.find(program.name)

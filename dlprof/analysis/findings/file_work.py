@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from dlprof.analysis import source_calls, source_loops
@@ -23,6 +24,17 @@ _FUNCTIONS = _WRITING | {
     "open", "read", "readline", "readlines", "load", "loadtxt", "genfromtxt", "fromfile", "read_array", "read_bytes",
     "read_text", "read_csv", "imread",
 }  # fmt: skip
+OF_CHUNKS = (
+    "HDF5 reads and unpacks a whole chunk for each row that is asked of it: chunks of many rows for rows here and "
+    "there are mostly unpacked for nothing, and chunks of one row are read one by one."
+)
+"""What rows of HDF5 archives cost, as advice says it."""
+CHUNKS = (
+    "rows = f['x'][:] once, where they fit into memory; else create_dataset(chunks=...) of few rows, or batches of "
+    "rows that lie together"
+)
+"""The code for that."""
+_HDF5 = re.compile(r"^\s*(import|from) (h5py|tables)\b")
 _SAVING = ("keras/src/saving/", "keras/saving/", "keras/engine/saving")
 """What Keras saves is a cause of its own."""
 
@@ -37,6 +49,11 @@ def stands_in(case: Case, sample: Sample) -> bool:
         if frame.file.startswith(_FILES) or frame.name in _FUNCTIONS:
             return True
     return False
+
+
+def is_of_hdf5(case: Case, file: str) -> bool:
+    """Whether a file of the script's works on HDF5 archives."""
+    return any(_HDF5.match(text) for text in case.code.lines(file))
 
 
 def writes(case: Case, line: SourceLine) -> bool:

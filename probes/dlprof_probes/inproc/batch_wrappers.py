@@ -1,6 +1,6 @@
 """What stands between the user's code and its loaders, and Keras and its batches: a part of `wrappers`.
 
-Compiled into that module, under the same file name, for the same reasons (see `boot.load_wrappers`).
+Compiled into that module, under the same file name, for the same reasons (see `session.load_wrappers`).
 """
 
 from threading import get_ident

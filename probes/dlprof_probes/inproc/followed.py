@@ -13,7 +13,7 @@ from json import dumps, load
 from os import O_CREAT, O_EXCL, O_WRONLY, close, getcwd, getpid, getppid, listdir, mkdir
 from os import open as open_
 
-from dlprof_probes.inproc import boot, exit_status, own_files, process_life, program, tracebacks, uncaught
+from dlprof_probes.inproc import exit_status, own_files, process_life, program, session, tracebacks, uncaught
 from dlprof_probes.inproc.clock import now
 from dlprof_probes.inproc.patching import Patches
 from dlprof_probes.wire import CHILD_FACTS
@@ -69,7 +69,7 @@ def _start(settings, told, known):
     config.update(raw=raw, status=os.path.join(raw, "inproc.status"))
     own_files.save(config["status"], b" " * STATUS_BYTES)
     try:
-        Followed(config, told["boot_ns"], begun).follow_forks(settings)
+        Followed(config, told["boot_ns"], begun).follow_forks(settings, start_rank)
     except Exception as error:
         own_files.overwrite(config["status"], dumps({"failed": "%s: %s" % (type(error).__name__, error)}).encode())
     exit_status.watch(os.path.join(raw, "exit"), settings.CONDUCTOR)
@@ -79,7 +79,7 @@ def _start(settings, told, known):
     return True
 
 
-class Followed(boot.Session):
+class Followed(session.Session):
     """The session of such a process: it began before its probe did.
 
     Args:

@@ -7,11 +7,11 @@ works at any time. What they cannot reach are functions that the program has tak
 
 import sys
 
-from dlprof_probes.inproc import boot, tracebacks
+from dlprof_probes.inproc import session, tracebacks
 from dlprof_probes.inproc.clock import now
 
 
-class InPlace(boot.Session):
+class InPlace(session.Session):
     """The probes around one piece of code of a running program; they work from here on.
 
     Args:

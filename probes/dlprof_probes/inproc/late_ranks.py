@@ -51,11 +51,13 @@ class ForkedRanks(object):
     Args:
         settings: The module `follow_settings`.
         end_probe: Takes back what the probe of the process that forked has replaced.
+        start_rank: Begins to trace this process, as `followed.start_rank` does.
     """
 
-    def __init__(self, settings, end_probe):
+    def __init__(self, settings, end_probe, start_rank):
         self._settings = settings
         self._end_probe = end_probe
+        self._start_rank = start_rank
 
     def forked(self):
         """This is a forked child: what it was before is recorded no more."""
@@ -64,8 +66,6 @@ class ForkedRanks(object):
             wait(module, lambda: self._begin(boot_ns))
 
     def _begin(self, boot_ns):
-        from dlprof_probes.inproc import followed
-
         known = set(sys.modules)
         self._end_probe()
-        followed.start_rank(self._settings, "torch", boot_ns, known)
+        self._start_rank(self._settings, "torch", boot_ns, known)

@@ -1,6 +1,6 @@
 """The functions that stand between the user's code and reads of values of a device: a part of `wrappers`.
 
-Compiled into that module, under the same file name, for the same reasons (see `boot.load_wrappers`).
+Compiled into that module, under the same file name, for the same reasons (see `session.load_wrappers`).
 """
 
 from itertools import repeat

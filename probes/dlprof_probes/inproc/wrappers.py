@@ -1,6 +1,6 @@
 """The functions that stand between the user's code and Keras while it runs.
 
-This file is compiled under the file name of Python's import machinery (see `boot.load_wrappers`):
+This file is compiled under the file name of Python's import machinery (see `session.load_wrappers`):
 `warnings.warn(stacklevel=…)` then does not count these functions, and tracebacks of failed imports
 leave them out, so that both point at the user's line as they do without dlprof. Nothing else belongs
 in here: each wrapper only calls what it wraps, and hooks that do not raise.

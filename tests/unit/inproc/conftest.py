@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dlprof_probes.inproc import boot, clock, loops, recorder
+from dlprof_probes.inproc import clock, loops, recorder, session
 from dlprof_probes.inproc.kernels.windows import NoWindows
 from dlprof_probes.inproc.lines import NoLines
 from dlprof_probes.inproc.probe import Probe
@@ -100,6 +100,6 @@ def out(tmp_path: Path) -> Iterator[Recorded]:
 def probe(out: Recorded) -> Iterator[Probe]:
     """A probe that has hooked nothing yet; what a test hooks is undone."""
     windows = NoWindows()
-    made = Probe(out, loops.Loops(out, windows), NoLines(), boot.load_wrappers(), out._is_user_file, windows)
+    made = Probe(out, loops.Loops(out, windows), NoLines(), session.load_wrappers(), out._is_user_file, windows)
     yield made
     made.end()

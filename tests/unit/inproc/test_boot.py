@@ -16,6 +16,7 @@ from typing import Any
 import dlprof_probes
 import pytest
 from dlprof_probes.inproc import boot, lines, tracebacks
+from dlprof_probes.inproc import session as session_module
 
 from dlprof.ingest.own import wire
 from dlprof.ingest.own.wire_stream import Stream
@@ -58,7 +59,7 @@ def interpreter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Int
     """State of the interpreter that a program sees is as before afterwards; what was to be done at exit is done."""
     at_exit: list[Callable[[], Any]] = []
     sessions: list[Any] = []
-    real = boot.Session
+    real = vars(boot)["Session"]
 
     class Session(real):  # type: ignore[misc,valid-type]
         def __init__(self, *args: Any) -> None:
@@ -197,18 +198,16 @@ def test_the_process_tells_its_number_where_it_is_asked(interpreter: Interpreter
 def session(interpreter: Interpreter, **more: Any) -> Any:
     """The session of a script that is over, not yet of its process."""
     sessions = []
-    real = boot.Session
+    real = vars(boot)["Session"]
 
     class Session(real):  # type: ignore[misc,valid-type]
         def __init__(self, *args: Any) -> None:
             super().__init__(*args)
             sessions.append(self)
 
-    boot.Session = Session  # type: ignore[misc]
-    try:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(boot, "Session", Session)
         interpreter.run("pass", **more)
-    finally:
-        boot.Session = real  # type: ignore[misc]
     return sessions[0]
 
 
@@ -413,9 +412,9 @@ def test_profile_is_known_to_a_script_that_names_it(interpreter: Interpreter, co
 
 def test_the_wrappers_are_of_the_import_machinery() -> None:
     """So that warnings and tracebacks pass over them."""
-    loaded = boot.load_wrappers()
+    loaded = session_module.load_wrappers()
 
-    for wrapper in (loaded.spanned, loaded.reading):  # of both files
+    for wrapper in (loaded.spanned, loaded.reading, loaded.opening):  # of each file
         assert wrapper.__code__.co_filename == "<frozen importlib._bootstrap>"
     assert loaded.__name__ == "dlprof_probes.inproc.wrappers"
 

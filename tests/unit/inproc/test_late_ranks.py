@@ -60,4 +60,4 @@ def test_probes_that_cannot_begin_are_no_affair_of_the_programs(torch: ModuleTyp
 def test_a_forked_child_without_torch_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """There is nothing to wait for."""
     monkeypatch.delitem(sys.modules, "torch.distributed.distributed_c10d", raising=False)
-    late_ranks.ForkedRanks(None, lambda: pytest.fail("the probe was ended")).forked()
+    late_ranks.ForkedRanks(None, lambda: pytest.fail("the probe was ended"), pytest.fail).forked()

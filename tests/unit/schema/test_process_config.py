@@ -20,7 +20,7 @@ from dlprof.schema.process_config import (
 )
 
 PROBES = Path(__file__).parents[3] / "probes" / "dlprof_probes"
-INPROC = ("boot.py", "heap.py", "in_place.py", "lines.py", "program.py")
+INPROC = ("boot.py", "heap.py", "in_place.py", "lines.py", "program.py", "session.py")
 """Files of the traced process that read its configuration, all of them under the name `config`."""
 
 

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from dlprof.analysis import columns, input_graphs, steps
 from dlprof.analysis.findings import (
     drawn_rows,
+    file_work,
     input_waits,
     item_work,
     one_hot_targets,
@@ -204,6 +205,8 @@ class _Manner(Enum):
     """They are ready: they have only to be received from the workers."""
     READING = auto()
     """They are mostly read from files."""
+    CHUNKS = auto()
+    """The same, from HDF5 archives."""
     RESTING = auto()
     """Another thread makes them, and waits for something itself."""
     BESIDE = auto()
@@ -218,6 +221,7 @@ _ADVICE = {
     "batches.",
     _Manner.READING: "Open each file once, and keep it, or what was unpacked of it, in the data set; read only the "
     "rows that are used, and take those of one file one after the other.",
+    _Manner.CHUNKS: file_work.OF_CHUNKS,
     _Manner.RESTING: "They are prepared on another thread, but hardly any thread of the process works while the "
     "training waits: that one waits, too. For a pause or a lock: hand batches over by a queue.Queue, whose get() "
     "returns as soon as one is there, and hold no lock while sleeping. For a disk or the network: have several threads "
@@ -228,6 +232,7 @@ _ADVICE = {
 _FIXES = {
     _Manner.HANDED_OVER: "num_workers=0, where items are cheap to make",
     _Manner.READING: "functools.lru_cache on what reads a file, and a sampler that takes the rows of a file together",
+    _Manner.CHUNKS: file_work.CHUNKS,
     _Manner.RESTING: "queue.Queue(maxsize=N): the thread puts each batch into it, and the loop takes it with get()",
 }
 
@@ -236,7 +241,8 @@ def _manner(case: Case, load: InputLoad | None, slowest: _Slowest | None) -> _Ma
     if _is_only_handed_over(load):
         return _Manner.HANDED_OVER
     if load is not None and load.stages.get(InputStage.READING, 0.0) >= _MOSTLY_READS:
-        return _Manner.READING
+        made = load.item_line
+        return _Manner.CHUNKS if made is not None and file_work.is_of_hdf5(case, made[0]) else _Manner.READING
     if not _is_beside(case, load):
         return _Manner.OTHER
     return _Manner.RESTING if slowest is None and _rests(case) else _Manner.BESIDE

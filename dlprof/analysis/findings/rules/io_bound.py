@@ -78,7 +78,7 @@ def _around_training(case: Case) -> Iterator[Claim]:
         ),
         takes,
         _EVIDENCE,
-        _OF_CALLBACKS if in_callbacks else f"{_OF_CHUNKS} {_ADVICE}" if in_chunks else _ADVICE,
+        _OF_CALLBACKS if in_callbacks else f"{file_work.OF_CHUNKS} {_ADVICE}" if in_chunks else _ADVICE,
         case.code.hottest_line(_PHASES, lambda sample: _in_file(case, sample), main=None),
         support=case.code.support(
             _PHASES,
@@ -86,7 +86,7 @@ def _around_training(case: Case) -> Iterator[Claim]:
             main=None,
             ground=Ground.STATED if (waits or 0.0) >= _IO_WAIT else Ground.PLACE,
         ),
-        fix=_IN_CALLBACKS if in_callbacks else _CHUNKS if in_chunks else None,
+        fix=_IN_CALLBACKS if in_callbacks else file_work.CHUNKS if in_chunks else None,
     )
 
 
@@ -114,15 +114,7 @@ _ADVICE = (
 )
 
 
-_OF_CHUNKS = (
-    "HDF5 reads and unpacks a whole chunk for each row that is asked of it: chunks of many rows for rows here and "
-    "there are mostly unpacked for nothing, and chunks of one row are read one by one."
-)
 _IN_CALLBACKS = "keep the values in a list, and write them in on_epoch_end"
-_CHUNKS = (
-    "rows = f['x'][:] once, where they fit into memory; else create_dataset(chunks=...) of few rows, or batches of "
-    "rows that lie together"
-)
 _HDF5 = ("h5py/", "tables/")
 
 

@@ -163,6 +163,19 @@ def test_workers_that_mostly_read_are_told_how_to_read_less(file: str, is_read: 
     assert (finding.fix or "").startswith("functools.lru_cache on what reads a file") == is_read
 
 
+def test_workers_that_read_rows_of_hdf5_archives_are_told_of_chunks(tmp_path: Path) -> None:
+    """The file is open all the time, and a row is read: what costs is the chunk around it."""
+    inside: list[Call] = [*FETCH, ("Dataset.__getitem__", "h5py/_hl/dataset.py", 820)]
+    tables = trained([12], processes=processes(1.9, 1.9), **stood((0.95, inside), (0.95, inside)))
+    run = runs.trained(tmp_path / "r", **tables)
+    keep_source(run, "import h5py\n")
+
+    finding = pick(diagnose.diagnose(run), "input-bound")
+
+    assert "reading 100 %. HDF5 reads and unpacks a whole chunk for each row" in finding.next_step
+    assert "create_dataset(chunks=...)" in (finding.fix or "")
+
+
 def test_code_around_a_fit_is_not_blamed_for_its_input(tmp_path: Path) -> None:
     """The script made its files for a second, and an iterator of the engine's own feeds the training."""
     phases = ("import", 0, 1), ("script", 1, 2), ("fit.steps", 2, 6), ("fit.input", 6, 8), ("teardown", 8, 10)
