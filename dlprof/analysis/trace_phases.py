@@ -47,8 +47,8 @@ def main_place(run: Run) -> Place | None:
     if not windows:
         return None
     first = min(windows, key=lambda row: (row["rank"], row["window"]))
-    if len({_process(row) for row in windows}) > 1:
-        here = [row for row in windows if (row["rank"], row["host"]) == (first["rank"], first["host"])]
+    here = [row for row in windows if (row["rank"], row["host"]) == (first["rank"], first["host"])]
+    if len({_process(row) for row in here}) > 1:
         told = {_process(row) for row in run.rows("phases")}
         busy = trace_processes.operator_times(run)
         first = max(here, key=lambda row: (_process(row) in told, busy.get(_process(row), 0), -row["window"]))

@@ -60,7 +60,11 @@ def of_run(run: Run) -> list[ProcessTime]:
 
 
 def operator_times(run: Run) -> Mapping[Process, int]:
-    """Own time of the operators of each process (ns)."""
+    """Own time of the operators of each process (ns); all events are read for it, once."""
+    return run.once("operator times of processes", _operator_times)
+
+
+def _operator_times(run: Run) -> Mapping[Process, int]:
     operators = np.asarray([op["op_id"] for op in run.rows("kernel_ops") if op["kind"] == EventKind.OPERATOR.word])
     times: dict[Process, int] = {}
     for piece in run.pieces("kernel_events", ("host", "rank", "pid", "op_id", "dur_ns", "nested_ns")):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import re
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
 from dlprof.schema.manifest import FORMAT, Manifest
 
+T = TypeVar("T")
 _WRONG = re.compile(r"Expected `([^`]+)`,? ?(?:got `([^`]+)`|(.*))", re.DOTALL)
 
 
@@ -29,25 +30,24 @@ def decode(content: bytes) -> Manifest:
         NewerFormatError: It is of a newer dlprof.
         ManifestError: It is none, or damaged.
     """
-    try:
-        head = msgspec.json.decode(content, type=_Head)
-    except msgspec.ValidationError as error:
-        raise ManifestError(_told(error)) from error
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ManifestError(f"{error}") from error
+    head = _decoded(content, _Head)
     name, _, version = head.format.partition("/")
     if name != FORMAT.partition("/")[0] or not (version.isdecimal() and version.isascii() and len(version) < 10):
         raise ManifestError("it is no manifest of dlprof")
     if int(version) > int(FORMAT.partition("/")[2]):
         raise NewerFormatError(version)
+    manifest = _decoded(content, Manifest)
+    _check(manifest)
+    return manifest
+
+
+def _decoded(content: bytes, type_: type[T]) -> T:
     try:
-        manifest = msgspec.json.decode(content, type=Manifest)
+        return msgspec.json.decode(content, type=type_)
     except msgspec.ValidationError as error:
         raise ManifestError(_told(error)) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ManifestError(f"{error}") from error
-    _check(manifest)
-    return manifest
 
 
 def _told(error: msgspec.ValidationError) -> str:

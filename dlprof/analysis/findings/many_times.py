@@ -218,6 +218,10 @@ def _inside(case: Case, loop: Loop) -> dict[SourceLine, float]:
 
     Hits say nothing of when they were: an evaluation goes through the same model.
     """
+    return case.run.once(f"lines that ran outside of {loop} steps, too", lambda _run: _shares_inside(case, loop))
+
+
+def _shares_inside(case: Case, loop: Loop) -> dict[SourceLine, float]:
     path = next(where.path for where in (_TRAINING, *_OTHERS) if where.loop == loop)
     whole: dict[SourceLine, int] = {}
     within: dict[SourceLine, int] = {}

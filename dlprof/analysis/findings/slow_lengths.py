@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from dlprof.analysis import source_loops
-from dlprof.analysis.findings import queries
+from dlprof.analysis.findings import heavy_weights, queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine, Support
 from dlprof.analysis.findings.title import Title
-from dlprof.schema.tree_paths import Tree, TreePath
+from dlprof.schema.tree_paths import Tree
 from dlprof.schema.vocabulary import Basis, Ground
 
 _TITLE = Title("Fourier transforms had a length that is slow", "Fourier transforms of a slow length")
@@ -52,11 +52,7 @@ class _Length:
 
 def claims(case: Case) -> Iterator[Claim]:
     """One, where transforms have much of the steps, and the source has a length that is slow, or may well be."""
-    takes: dict[TreePath, int] = {}
-    for kernel in case.tree.layers:
-        if _OPERATORS.search(kernel.op or ""):
-            leaf = case.tree.kernels_leaf(kernel.category)
-            takes[leaf] = takes.get(leaf, 0) + kernel.ns
+    takes = heavy_weights.by_leaf(case, [one for one in case.tree.layers if _OPERATORS.search(one.op or "")])
     whole = sum(takes.values())
     steps = max(1, case.own(Tree.FIT_STEPS))
     if case.pair or not whole or whole < _SHARE * steps:

@@ -11,11 +11,12 @@ import re
 from collections.abc import Iterator
 
 from dlprof.analysis import source_loops
-from dlprof.analysis.findings import queries
+from dlprof.analysis.findings import heavy_weights, queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine, Support
 from dlprof.analysis.findings.title import Title
-from dlprof.schema.tree_paths import Tree, TreePath
+from dlprof.analysis.layer_times import LayerTime
+from dlprof.schema.tree_paths import Tree
 from dlprof.schema.vocabulary import Basis, Category, Direction, Ground
 
 _TITLE = Title("A penalty on all weights was computed in each step", "a penalty on all weights, there and back")
@@ -36,12 +37,10 @@ def claims(case: Case) -> Iterator[Claim]:
     """One, where work outside of layers has much of the steps, and the source squares all weights."""
     if case.engine.name != "torch" or case.pair:
         return
-    takes: dict[TreePath, int] = {}
-    for kernel in case.tree.layers:
-        is_model = kernel.direction in (Direction.FORWARD, Direction.BACKWARD)
-        if kernel.layer is None and is_model and kernel.category in _CATEGORIES:
-            leaf = case.tree.kernels_leaf(kernel.category)
-            takes[leaf] = takes.get(leaf, 0) + kernel.ns
+    layers = case.tree.layers
+    if all(kernel.layer is None for kernel in layers):  # nobody knows what is outside of them
+        return
+    takes = heavy_weights.by_leaf(case, [kernel for kernel in layers if _may_be_of_it(kernel)])
     share = sum(takes.values()) / max(1, case.own(Tree.FIT_STEPS))
     line = _written(case) if share >= _SHARE else None
     if line is None:
@@ -61,6 +60,12 @@ def claims(case: Case) -> Iterator[Claim]:
         support=Support(Ground.PLACE, seen=case.kernels.seen_steps),
         fix="torch.optim.SGD(model.parameters(), lr=..., weight_decay=2 * LAMBDA)",
     )
+
+
+def _may_be_of_it(kernel: LayerTime) -> bool:
+    """Whether it is work on the way there or back, of no layer, and no product of matrices."""
+    is_model = kernel.direction in (Direction.FORWARD, Direction.BACKWARD)
+    return kernel.layer is None and is_model and kernel.category in _CATEGORIES
 
 
 def _written(case: Case) -> SourceLine | None:

@@ -12,6 +12,7 @@ from dlprof.analysis.findings import (
     full_derivatives,
     gathered_gradients,
     grouped_convolutions,
+    heavy_weights,
     one_hot_products,
     pair_differences,
     queries,
@@ -25,8 +26,8 @@ from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Sentence, SourceLine, Support
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.layer_times import LayerTime
-from dlprof.schema.tree_paths import Tree, TreePath
-from dlprof.schema.vocabulary import Basis, Category, Ground
+from dlprof.schema.tree_paths import Tree
+from dlprof.schema.vocabulary import Basis, Category, Direction, Ground
 
 TITLE = Title("An operator that is seldom needed took long", "an operator that is seldom needed in each step")
 _SHARE = 0.20
@@ -92,8 +93,8 @@ class _Kind:
     """Those that TensorFlow runs for many rows at once (`pfor`), where the source asks for it: by their paths."""
     without_layers: bool = False
     """Only where no layers are known: of these another rule tells more (`wasteful-layer`)."""
-    only_written: bool = False
-    """Only where the source asks for it: the operators have other uses, too."""
+    of_gradients: bool = False
+    """Only on the way back, and where the source has what they are a gradient of: they have other uses, too."""
 
 
 _KINDS = (
@@ -168,8 +169,8 @@ _KINDS = (
         Title("The gradient of a product over an axis took long", "the gradient of a product over an axis"),
         re.compile(r"cum_?prod", re.IGNORECASE),
         0.9,
-        r"(?<!cum)prod\(",
-        only_written=True,
+        r"(?<!cum)(?<!\bnp\.)(?<!\bmath\.)(?<!\bnumpy\.)prod\(",
+        of_gradients=True,
     ),
     _Kind(
         "broadcasts",
@@ -210,7 +211,7 @@ def look(case: Case) -> Iterator[Claim]:
 
 def _may_be(kind: _Kind, case: Case) -> bool:
     """Whether the run is one in which such operators are looked for."""
-    if kind.in_loops_of_rows or kind.only_written:
+    if kind.in_loops_of_rows or kind.of_gradients:
         return case.code.written(kind.written) is not None
     if kind.of_jax:
         return case.engine.name == "jax" and not loops.is_any_of_keras(case.run)
@@ -220,6 +221,8 @@ def _may_be(kind: _Kind, case: Case) -> bool:
 def _is_of(kind: _Kind, kernel: LayerTime) -> bool:
     if kind.in_loops_of_rows:
         return bool(kind.names.search(kernel.layer or ""))
+    if kind.of_gradients and kernel.direction != Direction.BACKWARD:
+        return False
     return _is_named(kind, kernel.op, kernel.category)
 
 
@@ -250,10 +253,7 @@ def _besides(case: Case) -> str:
 
 
 def _claim(case: Case, kind: _Kind, found: list[LayerTime]) -> Claim:
-    takes: dict[TreePath, int] = {}
-    for kernel in found:
-        leaf = case.tree.kernels_leaf(kernel.category)
-        takes[leaf] = takes.get(leaf, 0) + int(kind.saves * kernel.ns)
+    takes = {leaf: int(kind.saves * ns) for leaf, ns in heavy_weights.by_leaf(case, found).items()}
     worst = max(found, key=lambda kernel: kernel.ns)
     share = sum(kernel.ns for kernel in found) / max(1, case.own(Tree.FIT_STEPS))
     return Claim(

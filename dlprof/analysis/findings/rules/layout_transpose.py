@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from dlprof.analysis.findings import kernel_shares, queries
+from dlprof.analysis.findings import heavy_weights, kernel_shares, queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Remedy, Sentence, Support
 from dlprof.analysis.findings.kernel_shares import name
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.kernels import Row
-from dlprof.schema.tree_paths import Tree, TreePath
+from dlprof.schema.tree_paths import Tree
 from dlprof.schema.vocabulary import Category, Ground
 
 TITLE = Title("Operators only transposed arrays", "transposing arrays")
@@ -45,10 +45,7 @@ def look(case: Case) -> Iterator[Claim]:
     total = sum(kernel.ns for kernel in turning) - sum(kernel.ns for kernel in theirs if _turns(kernel.op))
     if total < _SHARE * max(1, case.own(Tree.FIT_STEPS) + case.own(Tree.PREDICT_STEPS)):
         return
-    leaves: dict[TreePath, int] = {}
-    for kernel in turning:
-        leaf = case.tree.kernels_leaf(kernel.category)
-        leaves[leaf] = leaves.get(leaf, 0) + kernel.ns
+    leaves = heavy_weights.by_leaf(case, turning)
     whole = max(1, sum(leaves.values()))
     worst = max(turning, key=lambda kernel: kernel.ns)
     yield Claim(

@@ -122,11 +122,21 @@ def test_what_does_more_than_its_line_says_is_named_where_it_is_written(
     assert finding.at_stake_ns == pytest.approx(at_stake_s * S, rel=0.01)
 
 
-def test_running_products_that_a_script_asks_for_are_none_of_a_gradient(tmp_path: Path) -> None:
-    """It has no product over an axis."""
+@pytest.mark.parametrize(
+    ("direction", "written"),
+    [
+        ("backward", "tf.math.cumprod(1 - x, axis=1)"),
+        ("backward", "tf.math.cumprod(1 - x, axis=np.prod(shape))"),
+        ("forward", "tf.math.cumprod(1 - x, axis=1) * tf.reduce_prod(x)"),
+    ],
+)
+def test_running_products_that_a_script_asks_for_are_none_of_a_gradient(
+    direction: str, written: str, tmp_path: Path
+) -> None:
+    """It has no product of arrays over an axis, or they are on the way there."""
     row = {"file": "train.py", "function": "loop", "first_line": 9, "line": 9, "hits": 3, "time_ns": 1}
-    run = runs.trained(tmp_path / "r", **beside(PRODUCT, 10), lines=[row])
-    keep_source(run, "def seen(x):\n    return tf.math.cumprod(1 - x, axis=1)\n")
+    run = runs.trained(tmp_path / "r", **beside({**PRODUCT, "direction": direction}, 10), lines=[row])
+    keep_source(run, f"def seen(x):\n    return {written}\n")
 
     assert "costly-operator" not in slugs(diagnose(run))
 
