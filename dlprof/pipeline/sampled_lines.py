@@ -11,7 +11,7 @@ from dlprof.engines import combined
 from dlprof.ingest.own import lines as lines_reader
 from dlprof.ingest.own.counted_frames import Counting
 from dlprof.ingest.own.sampled_lines import SampledLines
-from dlprof.ingest.own.stood import Building, stood
+from dlprof.ingest.own.stood import MainThread, stood
 from dlprof.launch import sources
 from dlprof.pipeline.workspace import Workspace
 from dlprof.schema.tables import TABLES
@@ -37,7 +37,7 @@ def add(run: Workspace, rate_hz: float | None, others: Container[int] = ()) -> N
     found = SampledLines(_counting(run), is_users, source, rate_hz)
     below: dict[int, SampledLines] = {}
     spans = run.tables.pieces("spans", ("kind", "name", "thread", "start_ns", "dur_ns", "detail"))
-    for one in stood(run.tables.pieces("stacks"), frames, Building(spans), others):
+    for one in stood(run.tables.pieces("stacks"), frames, MainThread(spans), others):
         if one.pid is None:
             found.add(one)
         else:  # nothing is counted in what the program has started

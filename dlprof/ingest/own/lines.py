@@ -32,7 +32,7 @@ def read(path: Path, process: ProcessId, names: FileNames, source_of: Callable[[
     """The table `lines`.
 
     Each function comes with all of its lines, those that never ran with 0 hits; of a module's own code
-    only the lines that ran are given.
+    only the lines that ran are given. Times are without what dlprof itself did while the program stood in the line.
 
     Args:
         path: What the in-process probe wrote.
@@ -63,6 +63,8 @@ def _whole_modules(functions: list[dict[str, Any]]) -> list[dict[str, Any]]:
         key = function["file"], function["function"], first
         whole = found.setdefault(key, {**function, "first_line": first, "lines": []})
         whole["lines"] = [*whole["lines"], *function["lines"]]
+        if found[key].get("own") is not function.get("own"):
+            whole["own"] = [*whole.get("own", ()), *function.get("own", ())]
         whole["thinned"] = bool(whole.get("thinned") or function.get("thinned"))
         if found[key].get("scaled") is not function.get("scaled"):
             whole["scaled"] = [*whole.get("scaled", ()), *function.get("scaled", ())]
@@ -126,6 +128,7 @@ def _rows(
     scaled = bool(function.get("thinned"))
     numbers = set(counted)
     known = _known(function)
+    own = _own(function)
     met = {line: (hits, more) for line, hits, more, _ in _in_windows(function)}
     if function["function"] != MODULE:
         numbers.update(range(first, first + _block_length(source, first)))
@@ -136,12 +139,22 @@ def _rows(
             "first_line": first,
             "line": line,
             "hits": None if scaled and line not in known else _rounded(counted.get(line, (0, 0))[0], met.get(line)),
-            "time_ns": counted.get(line, (0, 0))[1],
+            "time_ns": max(0, counted.get(line, (0, 0))[1] - own.get(line, 0)),
             "source": source[line - 1].rstrip("\n") if line <= len(source) else None,
             "how": LineSource.SCALED if scaled else LineSource.EXACT,
         }
         for line in sorted(numbers)
     ]
+
+
+def _own(function: dict[str, Any]) -> dict[int, int]:
+    """dlprof's own time in what was counted for a line (ns); of lines counted in windows no part is known to hold it."""
+    own: dict[int, int] = {}
+    for line, ns in () if function.get("thinned") else function.get("own", ()):
+        if ns < 0:
+            raise ValueError(f"dlprof took {ns} ns in line {line}")
+        own[line] = own.get(line, 0) + ns
+    return own
 
 
 def _known(function: dict[str, Any]) -> set[int]:

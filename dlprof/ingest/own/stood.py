@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import bisect
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -48,23 +49,34 @@ class Stood:
     pid: int | None = None
 
 
-class Building:
-    """When Keras was building, compiling or saving a model, on the main thread.
+class MainThread:
+    """What spans say of the main thread.
 
     Args:
         spans: Pieces of the table.
+
+    Attributes:
+        building: When Keras was building, compiling or saving a model.
+        own: When dlprof itself ran.
     """
 
     def __init__(self, spans: Iterable[pa.Table]) -> None:
-        kinds = pa.array(sorted(_BUILDING))
+        kinds = pa.array(sorted({*_BUILDING, SpanKind.DLPROF}))
         found = (piece.filter(pc.is_in(piece["kind"].cast(pa.string()), kinds)) for piece in spans)
-        rows = (row for piece in found for row in piece.to_pylist())
+        rows = [row for piece in found for row in piece.to_pylist() if row["thread"] == MAIN_THREAD]
         # What a script marks is named by its kind alone: counting goes on there.
-        inside = (row for row in rows if row["name"] != row["kind"] and _OPERATOR not in (row["detail"] or ""))
-        times = sorted((r["start_ns"], r["start_ns"] + r["dur_ns"]) for r in inside if r["thread"] == MAIN_THREAD)
+        built = (row for row in rows if row["name"] != row["kind"] and _OPERATOR not in (row["detail"] or ""))
+        self.building = _Stretches(row for row in built if row["kind"] in _BUILDING)
+        self.own = _Stretches(row for row in rows if row["kind"] == SpanKind.DLPROF)
+
+
+class _Stretches:
+    """The time in which at least one of some spans was open."""
+
+    def __init__(self, spans: Iterable[Mapping[str, Any]]) -> None:
         self._starts: list[int] = []
         self._ends: list[int] = []
-        for start, end in times:
+        for start, end in sorted((row["start_ns"], row["start_ns"] + row["dur_ns"]) for row in spans):
             if self._ends and start <= self._ends[-1]:
                 self._ends[-1] = max(self._ends[-1], end)
             else:
@@ -72,20 +84,28 @@ class Building:
                 self._ends.append(end)
 
     def at(self, time_ns: int) -> bool:
-        """Whether it was at that time."""
+        """Whether one was open at that time."""
         before = bisect.bisect_right(self._starts, time_ns) - 1
         return before >= 0 and time_ns < self._ends[before]
 
+    def within(self, start_ns: int, end_ns: int) -> int:
+        """How much of the time between two moments that is (ns)."""
+        first, last = bisect.bisect_right(self._ends, start_ns), bisect.bisect_left(self._starts, end_ns)
+        open_ = zip(self._starts[first:last], self._ends[first:last], strict=True)
+        return sum(min(end, end_ns) - max(start, start_ns) for start, end in open_)
+
 
 def stood(
-    stacks: Iterable[pa.Table], frames: pa.Table, building: Building, others: Container[int] = ()
+    stacks: Iterable[pa.Table], frames: pa.Table, of_main: MainThread, others: Container[int] = ()
 ) -> Iterator[Stood]:
     """Each distinct stack with its time, by process, thread (the main one, others) and whether Keras was building.
+
+    Of the main thread's time, what dlprof itself took is left out: the stack has it from the line that was interrupted.
 
     Args:
         stacks: Pieces of the table `stacks`.
         frames: Table `frames`.
-        building: When Keras was building.
+        of_main: What spans say of the main thread.
         others: Processes that are not the program.
     """
     times: Counter[tuple[int, bool, bool, int | None]] = Counter()
@@ -94,7 +114,9 @@ def stood(
         for process, number, thread, start, dur in zip(*columns, strict=True):
             pid = process if process in others else None
             main = pid is None and thread == MAIN_THREAD
-            times[number, main, main and building.at(start + dur // 2), pid] += dur
+            left = dur - of_main.own.within(start, start + dur) if main else dur
+            if left > 0:
+                times[number, main, main and of_main.building.at(start + dur // 2), pid] += left
     of_number: dict[int, list[Frame]] = {}
     for row in frames.sort_by([("stack_id", "ascending"), ("depth", "ascending")]).to_pylist():
         of_number.setdefault(row["stack_id"], []).append(Frame(row["function"], row["file"], row["line"]))

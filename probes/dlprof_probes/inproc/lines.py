@@ -16,7 +16,7 @@ from os import getpid
 from threading import get_ident
 
 from dlprof_probes import wire
-from dlprof_probes.inproc import duty, line_codes, line_cost, line_module, own_files, tally, thinning
+from dlprof_probes.inproc import duty, line_codes, line_cost, line_module, own_files, own_lines, tally, thinning
 from dlprof_probes.inproc.clock import now
 from dlprof_probes.inproc.gc_probe import held_back
 from dlprof_probes.inproc.line_selection import Selection
@@ -69,6 +69,9 @@ class NoLines(object):
     def spending(self):
         """Nothing was spent."""
 
+    def took(self, ns):
+        """No line holds dlprof's own time."""
+
 
 class Lines(object):
     """Counts hits and time of each line of the selected files.
@@ -107,6 +110,7 @@ class Lines(object):
         self._is_child = False
         self._keys = {}
         self.tally = tally.Tally(self._counts)
+        self._own = own_lines.OwnTime(self.is_profiled, self.key)
 
     def use_package(self):
         """Have the whole of line_profiler, for a program that may know it; before any code is registered."""
@@ -224,6 +228,11 @@ class Lines(object):
         if place not in self._keys:
             self._keys = {tally.place_of(key): key for key in self.profiler.get_stats().timings}
         return self._keys.get(place, place)
+
+    def took(self, ns):
+        """dlprof has taken `ns` on this thread, just now: that is in the time of the lines that called it."""
+        if get_ident() == self._thread:
+            self._own.add(ns)
 
     def touch(self, frame):
         """Remember the functions that a stack is in: part of their time passes where they are counted in windows."""
@@ -353,6 +362,10 @@ class Lines(object):
             }
             for (file, first, name), lines, _ in found
         ]
+        for written, (key, _, _) in zip(functions, found):
+            own = self._own.of(key)
+            if own:
+                written["own"] = own
         if self.spending() is not None:
             mostly = self._thinning.is_mostly_exact()
             for written, (key, _, scaled) in zip(functions, found):

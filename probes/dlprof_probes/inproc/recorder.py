@@ -41,6 +41,7 @@ class Recorder(Stream):
         stacks: The open spans of each thread (`stack`), for those that ask in every step.
         idle_since: When the last outermost span ended that is none of `_IN_STEPS` (ns), by thread.
         has_loops: Whether a loop with steps was seen.
+        on_own: Function that is told what dlprof itself has taken on the calling thread, just now (ns), or None.
 
     Args:
         path: File of the stream; it must not exist.
@@ -52,6 +53,7 @@ class Recorder(Stream):
     def __init__(self, path, status_path, is_user_file, live=False):
         super(Recorder, self).__init__(path, status_path, LIVE_FLUSH_NS if live else FLUSH_NS)
         self.has_loops = False
+        self.on_own = None
         self.collectives_left_out = 0
         self._is_user_file = is_user_file
         self._live = live
@@ -189,6 +191,8 @@ class Recorder(Stream):
 
     def complete(self, kind, name, start_ns, end_ns, frame=None):
         """Record a span that is already over, without a user's line unless there is a `frame`; returns its number."""
+        if kind == wire.SpanKind.DLPROF and self.on_own is not None:
+            self.on_own(end_ns - start_ns)
         span = next(self._span_numbers)
         file, line = self.user_line(frame)
         self._begin_record(span, kind, name, start_ns, file, line)

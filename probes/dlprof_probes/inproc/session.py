@@ -58,6 +58,7 @@ class Session(object):
         self._forked_ranks = None
         wrappers = load_wrappers()
         self.lines = self._make_lines(config.get("lines"), script, os.path.join(raw, "lines.json"))
+        self.recorder.on_own = self.lines.took
         self._windows = _make_windows(config.get("kernels"), self.recorder, os.path.join(raw, "kernels"))
         loop_set = loops.Loops(self.recorder, self._windows)
         self.probe = Probe(self.recorder, loop_set, self.lines, wrappers, self._is_user_file, self._windows)

@@ -127,6 +127,16 @@ def test_a_span_that_is_over_is_recorded_whole(out: Recorded) -> None:
     assert out.spans() == [("import", "json", 100, 250)]
 
 
+def test_what_dlprof_itself_took_is_told_at_once(out: Recorded) -> None:
+    """To who knows the lines that the program stands in; spans of the program are none of it."""
+    told: list[int] = []
+    out.on_own = told.append
+    out.complete("dlprof", "start kernel tracing", 10, 25)
+    out.complete("graph_compile", "jit", 30, 50)
+
+    assert told == [15]
+
+
 def test_details_add_to_one_another(out: Recorded) -> None:
     """Later facts of a span come to the earlier ones."""
     span = out.begin("fit", "fit")

@@ -152,3 +152,36 @@ def test_hits_that_few_windows_met_are_not_known(
     (row,) = lines.read(path, PROCESS, FileNames("/s"), lambda file: ["def f(): pass"]).to_pylist()
 
     assert row["hits"] == hits
+
+
+def test_what_dlprof_took_in_a_line_is_none_of_its_time(tmp_path: Path) -> None:
+    """Of 90 ns 30 are left, of 20 none: such a line was reached where it was not counted. In windows nothing is known."""
+    source = ["def f(x):", "    x += 1", "    return x"]
+    counts = {"file": "/s/a.py", "first_line": 1, "function": "f", "lines": [[2, 1, 90], [3, 1, 20]]}
+    own = {"own": [[2, 50], [2, 10], [3, 25]]}
+    path = tmp_path / "lines.json"
+    functions = [{**counts, **own}, {**counts, **own, "function": "g", "thinned": True, "scaled": []}]
+    path.write_text(json.dumps({"format": "dlprof.lines/1", "unit_ns": 1.0, "functions": functions}))
+
+    rows = lines.read(path, PROCESS, FileNames("/s"), lambda file: source).to_pylist()
+
+    assert [(row["function"], row["line"], row["time_ns"]) for row in rows if row["line"] > 1] == [
+        ("f", 2, 30),
+        ("f", 3, 0),
+        ("g", 2, 90),
+        ("g", 3, 20),
+    ]
+
+
+def test_statements_of_a_cell_have_their_own_parts_of_what_dlprof_took(tmp_path: Path) -> None:
+    """Two pieces of the code of one file, each with a line."""
+    pieces = [
+        {"file": "/s/a.py", "first_line": n, "function": "<module>", "lines": [[n, 1, 90]], "own": [[n, 10 * n]]}
+        for n in (1, 2)
+    ]
+    path = tmp_path / "lines.json"
+    path.write_text(json.dumps({"format": "dlprof.lines/1", "unit_ns": 1.0, "functions": pieces}))
+
+    rows = lines.read(path, PROCESS, FileNames("/s"), lambda file: ["a = 1", "b = 2"]).to_pylist()
+
+    assert [(row["line"], row["time_ns"]) for row in rows] == [(1, 80), (2, 70)]
