@@ -30,6 +30,16 @@ def duration(ns: float | None) -> str:
     return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {seconds:02d} s"
 
 
+def counted(count: int, one: str, many: str | None = None) -> str:
+    """A number with its noun: `1 pass`, `2,000 passes`; `many`: where it is not `one` with an s."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def times(count: int) -> str:
+    """How often: `once`, `2,000 times`."""
+    return "once" if count == 1 else f"{count:,} times"
+
+
 def percent(part: float | None, whole: float | None) -> str:
     """A share in percent; `-` where it is not known."""
     if part is None or not whole:

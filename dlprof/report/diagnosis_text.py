@@ -13,7 +13,7 @@ from dlprof.report import finding_words
 from dlprof.report.console import Column, Page, make_page
 from dlprof.report.sections import causes
 from dlprof.schema.vocabulary import Basis, FindingState, Whole
-from dlprof.units import bar, duration, safe
+from dlprof.units import bar, duration, safe, times
 
 _BAR = 24
 _ROWS = 4
@@ -167,7 +167,7 @@ def _loop_line(line: LoopLine) -> str:
     """`train.py:33 has 2.10 s, 21 %, of the training: ran 12,000 times, 0.18 ms each; computing gradients`."""
     text = f"{line.file}:{line.line} has {duration(line.ns)}, {100 * line.share:.0f} %, in the training"
     if line.hits and line.each_ns is not None:
-        text = f"{text}: ran {line.hits:,} times, {duration(line.each_ns)} each"
+        text = f"{text}: ran {times(line.hits)}, {duration(line.each_ns)} each"
     return f"{text}; {line.doing}" if line.doing else text
 
 

@@ -10,7 +10,7 @@ from dlprof.analysis import rank_pauses
 from dlprof.analysis.device_time import DeviceTime
 from dlprof.analysis.ranks import RanksSummary, RankTimes, Straggler
 from dlprof.store.ranked import RankedRun
-from dlprof.units import duration, percent
+from dlprof.units import duration, percent, times
 
 _MANY = 3
 """What all others stand still for one rank is worth a word from so many usual steps on."""
@@ -122,7 +122,7 @@ def _now_and_then(summary: RanksSummary) -> str | None:
     count, steps = len(found.times), min(one.steps for one in summary.ranks)
     how = " (told by when the ranks began their steps)" if found.is_inferred else ""
     return (
-        f"none in the median step; now and then rank {found.rank}: {f'{count} times' if count > 1 else 'once'} in "
+        f"none in the median step; now and then rank {found.rank}: {times(count)} in "
         f"{steps} steps all others stood still for it, {duration(found.total_ns)} in all{how}"
     )
 

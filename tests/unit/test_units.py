@@ -48,3 +48,20 @@ def test_a_stream_that_is_not_of_utf_8_spells_what_it_lacks(encoding: str, expec
 def test_a_text_that_is_cut_says_so() -> None:
     """And one that fits is as it was."""
     assert [units.cut("dgrad_engine<float, 512>", 20), units.cut("sgemm", 20)] == ["dgrad_engine<float,…", "sgemm"]
+
+
+@pytest.mark.parametrize(("count", "text"), [(0, "0 passes"), (1, "1 pass"), (2000, "2,000 passes")])
+def test_a_number_stands_with_its_noun(count: int, text: str) -> None:
+    """One is no plural."""
+    assert units.counted(count, "pass", "passes") == text
+
+
+@pytest.mark.parametrize(("count", "text"), [(0, "0 times"), (1, "once"), (2000, "2,000 times")])
+def test_how_often_is_said_in_words(count: int, text: str) -> None:
+    """Nobody says `1 times`."""
+    assert units.times(count) == text
+
+
+def test_a_noun_without_a_plural_of_its_own_has_an_s() -> None:
+    """As most have."""
+    assert units.counted(3, "train step") == "3 train steps"

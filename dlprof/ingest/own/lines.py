@@ -148,7 +148,7 @@ def _rows(
 
 
 def _own(function: dict[str, Any]) -> dict[int, int]:
-    """dlprof's own time in what was counted for a line (ns); of lines counted in windows no part is known to hold it."""
+    """What dlprof took in the counted time of a line (ns); of lines counted in windows no part is known to hold it."""
     own: dict[int, int] = {}
     for line, ns in () if function.get("thinned") else function.get("own", ()):
         if ns < 0:

@@ -9,7 +9,7 @@ from dlprof.analysis.input_pipeline import InputPipeline, InputWorker
 from dlprof.analysis.loaders import Loader
 from dlprof.report.console import Page
 from dlprof.report.model import Report
-from dlprof.units import duration, safe
+from dlprof.units import counted, duration, safe
 
 _GRAPHS = 4
 """Pipelines of the engine's own that are shown: a step rarely has more than one."""
@@ -69,7 +69,7 @@ def _settings(loader: Loader) -> str:
 def _passes(loader: Loader) -> str:
     first = [one.first_wait_ns for one in loader.passes if one.first_wait_ns is not None]
     ends = [one.last_wait_ns for one in loader.passes if one.last_wait_ns is not None]
-    said = [f"{len(loader.passes)} passes, {loader.items} batches"]
+    said = [f"{counted(len(loader.passes), 'pass', 'passes')}, {counted(loader.items, 'batch', 'batches')}"]
     said.append(f"begun in {_sum(one.open_ns for one in loader.passes)}")
     said += [f"first batches {_sum(first)}"] * bool(first) + [f"ended in {_sum(ends)}"] * bool(ends)
     return f"{', '.join(said)}, inside of `next` {_sum(one.waited_ns for one in loader.passes)}"
@@ -87,9 +87,10 @@ def _row(one: InputWorker) -> list[str]:
 
 
 def _show_graph(page: Page, graph: InputGraph) -> None:
-    steps = f" of {graph.steps} {graph.loop or ''} steps".replace("  ", " ") if graph.steps else ""
+    kind = f"{graph.loop} step" if graph.loop else "step"
+    steps = f" of {counted(graph.steps, kind)}" if graph.steps else ""
     each = f", {duration(graph.waited_ns / graph.batches)} inside of each call for one" if graph.batches else ""
-    page.say(f"Kernel windows{steps}: {graph.batches} batches{each}", "dim", 2)
+    page.say(f"Kernel windows{steps}: {counted(graph.batches, 'batch', 'batches')}{each}", "dim", 2)
     table = page.table(
         ("stage", "left"), ("elements", "right"), ("work", "right"), ("a batch", "right"), ("waiting", "right"),
         ("settings", "left"), ("at", "left"),

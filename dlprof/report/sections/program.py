@@ -14,7 +14,7 @@ from dlprof.report import step_words, worth_a_row
 from dlprof.report.console import Column, Page
 from dlprof.report.model import EpochTime, PhaseTime, Report, StepParts
 from dlprof.schema.vocabulary import Phase, StepTime
-from dlprof.units import bar, duration, percent, safe
+from dlprof.units import bar, duration, percent, safe, times
 
 _RECOMPILATIONS = 6
 """Rows of recompilations that are shown."""
@@ -126,7 +126,7 @@ def recompilations(page: Page, report: Report) -> None:
     if not every:
         return
     count, time_ns = sum(one.count for one in every), sum(one.time_ns for one in every)
-    page.title(f"Compiled again  {count} times, {duration(time_ns)} in all", "beyond the first time of each function")
+    page.title(f"Compiled again  {times(count)}, {duration(time_ns)} in all", "beyond the first time of each function")
     table = page.table(("function", "left"), ("count", "right"), ("time", "right"), ("line", "left"), ("why", "left"))
     for one in every[:_RECOMPILATIONS]:
         line = f"{one.file}:{one.line}" if one.file else "-"

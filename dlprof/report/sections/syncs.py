@@ -6,7 +6,7 @@ from rich.text import Text
 
 from dlprof.report.console import Page
 from dlprof.report.model import Report
-from dlprof.units import duration, percent, safe
+from dlprof.units import duration, percent, safe, times
 
 _PLACES = 8
 
@@ -17,7 +17,7 @@ def places(page: Page, report: Report) -> None:
     if not every:
         return
     calls, whole = sum(one.calls for one in every), sum(one.ns for one in every)
-    page.title(f"Values asked for  {calls:,} times, {duration(whole)}", "item(), float(), numpy() ... by line")
+    page.title(f"Values asked for  {times(calls)}, {duration(whole)}", "item(), float(), numpy() ... by line")
     right = tuple((name, "right") for name in ("times", "a step", "time", "%"))
     table = page.table(("call", "left"), *right, ("line", "left"))  # type: ignore[arg-type]
     for one in every[:_PLACES]:

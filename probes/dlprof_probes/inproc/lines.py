@@ -230,7 +230,7 @@ class Lines(object):
         return self._keys.get(place, place)
 
     def took(self, ns):
-        """dlprof has taken `ns` on this thread, just now: that is in the time of the lines that called it."""
+        """Our own work has taken `ns` on this thread, just now: that is in the time of the lines that called it."""
         if get_ident() == self._thread:
             self._own.add(ns)
 

@@ -21,7 +21,7 @@ class OwnTime(object):
         self._lines = {}
 
     def add(self, ns):
-        """dlprof has taken `ns` on this thread, just now; the stack is the caller's."""
+        """Our own work has taken `ns` on this thread, just now; the stack is the caller's."""
         if ns < LEAST_NS:
             return
         frame, places = _getframe(1), set()

@@ -31,7 +31,7 @@ from dlprof.analysis.input_graphs import Dropping, GraphStage
 from dlprof.analysis.training import OpenedOnce
 from dlprof.schema.tree_paths import Tree, TreePath
 from dlprof.schema.vocabulary import Ground, InputStage, Loop, Phase
-from dlprof.units import duration
+from dlprof.units import duration, times
 
 TITLE = Title("The training waited for its input", "waiting for the input")
 _OPENED = Title("An iterator was made anew for each batch", "making an iterator anew for each batch")
@@ -418,7 +418,7 @@ def _of_beginnings(case: Case) -> str:
     if found is None:
         return ""
     return (
-        f"The first step of an epoch takes {duration(found.each_ns)} more than the others ({found.count} times): what "
+        f"The first step of an epoch takes {duration(found.each_ns)} more than the others ({times(found.count)}): what "
         "stands before the first batch is done anew in each epoch, such as mapping what .skip(...) then drops, or what "
         "fills a shuffle buffer. Put .skip and .shuffle in front of .map, or .cache() behind it. "
     )

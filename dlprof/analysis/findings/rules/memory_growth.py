@@ -16,7 +16,7 @@ from dlprof.analysis.memory_growth import Growth
 from dlprof.analysis.scaled_hits import estimate
 from dlprof.analysis.trends import Trends
 from dlprof.schema.vocabulary import Ground, SpanKind, Trended
-from dlprof.units import size
+from dlprof.units import size, times
 
 TITLE = Title("Memory grows with each step of the training", "memory that grows")
 _NAMED = 3
@@ -146,7 +146,7 @@ def _kept(kept: Sequence[KeptLine]) -> str:
 def _times(line: KeptLine) -> str:
     if line.hits is None:
         return ""
-    return f" (about {estimate(line.hits, line.hits):,} times)" if line.is_scaled else f" ({line.hits:,} times)"
+    return f" (about {times(estimate(line.hits, line.hits))})" if line.is_scaled else f" ({times(line.hits)})"
 
 
 def _line(at: GrownAt | None) -> SourceLine | None:

@@ -13,6 +13,7 @@ from dlprof.analysis.findings.finding import Claim, Sentence, Support
 from dlprof.analysis.findings.title import Title
 from dlprof.schema.tree_paths import Tree
 from dlprof.schema.vocabulary import Ground, SpanKind
+from dlprof.units import times
 
 TITLE = Title("Validation took a large part of the training", "validation")
 _PREDICTED = Title("A callback called predict during the training", "predict, called by a callback")
@@ -56,7 +57,7 @@ def look(case: Case) -> Iterator[Claim]:
     what = "Callbacks called predict" if predicts else "Validation ran"
     anew = _MADE_ONCE if predicts and _each_compiles(case, calls) else ""
     yield Claim(
-        Sentence(f"{what} {len(calls)} times inside fit and took {100 * total / max(1, fit):.0f} % of it:"),
+        Sentence(f"{what} {times(len(calls))} inside fit and took {100 * total / max(1, fit):.0f} % of it:"),
         case.spread(by_phase),
         [queries.spans(SpanKind.EVALUATE, SpanKind.PREDICT)],
         f"{anew}{_PREDICT_LESS}" if predicts else _OWN if own is not None else _OF_KERAS,

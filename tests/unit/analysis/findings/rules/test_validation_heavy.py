@@ -36,7 +36,7 @@ def test_a_callback_that_calls_predict_is_no_validation(tmp_path: Path) -> None:
     finding = pick(diagnosed(tmp_path / "r", **{**called, "spans": spans}), "validation-heavy")
 
     assert (finding.heading, finding.line) == ("A callback called predict during the training", 25)
-    assert finding.claim.startswith("Callbacks called predict 1 times inside fit and took 33 % of it:")
+    assert finding.claim.startswith("Callbacks called predict once inside fit and took 33 % of it:")
     assert finding.next_step.startswith("Call predict less often")
     assert finding.fix == "predict every n-th epoch, or for fewer rows"
 
