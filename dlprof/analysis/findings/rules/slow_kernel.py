@@ -9,6 +9,7 @@ from dlprof.analysis.compare import Comparison
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Sentence, Support
+from dlprof.analysis.findings.heavy_weights import by_leaf, scaled
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.layer_pairs import LayerItem
 from dlprof.schema.tree_paths import TreePath
@@ -88,13 +89,8 @@ def _claim(case: Case, against: Comparison, items: Sequence[LayerItem]) -> Claim
 def _takes(case: Case, items: Sequence[LayerItem], layers: Sequence[str | None]) -> dict[TreePath, int]:
     """What these layers take more, by leaf (ns)."""
     a, b = _times(items)
-    kernels = [kernel for kernel in case.tree.layers if kernel.layer in layers]
-    whole = sum(kernel.ns for kernel in kernels) or 1
-    takes: dict[TreePath, int] = {}
-    for kernel in kernels:
-        leaf = case.tree.kernels_leaf(kernel.category)
-        takes[leaf] = takes.get(leaf, 0) + (a - b) * kernel.ns // whole
-    return takes
+    takes = by_leaf(case, [kernel for kernel in case.tree.layers if kernel.layer in layers])
+    return scaled(takes, (a - b) / (sum(takes.values()) or 1))
 
 
 def _text(items: Sequence[LayerItem], label: str) -> str:

@@ -40,8 +40,8 @@ def watching(original, name_of_interest, loaded):
 """Compiled under the name of the import machinery: Python leaves frames of that out of tracebacks."""
 
 
-class Watch(object):
-    """Waits for the import of an engine.
+class Waiting(object):
+    """Stands before the import system until the module that is waited for comes.
 
     Args:
         settings: The module `follow_settings`.
@@ -50,10 +50,20 @@ class Watch(object):
 
     def __init__(self, settings, pass_on):
         self._settings = settings
-        self._names = frozenset(settings.ENGINES)
         self._pass_on = pass_on
         self._machinery = sys.modules["_frozen_importlib"]
         self._original = self._machinery._find_and_load
+
+    def _put_back(self):
+        self._machinery._find_and_load = self._original
+
+
+class Watch(Waiting):
+    """Waits for the import of an engine."""
+
+    def __init__(self, settings, pass_on):
+        super(Watch, self).__init__(settings, pass_on)
+        self._names = frozenset(settings.ENGINES)
 
     def install(self):
         """Begin to wait."""
@@ -68,7 +78,7 @@ class Watch(object):
         if name not in self._names or name in sys.modules:
             return False
         self._names = frozenset()
-        self._machinery._find_and_load = self._original
+        self._put_back()
         try:
             self._trace(name)
         except Exception:  # the program goes its way
@@ -81,26 +91,15 @@ class Watch(object):
         self._pass_on.own_workers = followed.start(self._settings, name, _BOOT_NS, known)
 
 
-class WatchForRank(object):
-    """Waits for a worker to make itself a rank.
-
-    Args:
-        settings: The module `follow_settings`.
-        pass_on: What hands the folder on to children.
-    """
-
-    def __init__(self, settings, pass_on):
-        self._settings = settings
-        self._pass_on = pass_on
-        self._machinery = sys.modules["_frozen_importlib"]
-        self._original = self._machinery._find_and_load
+class WatchForRank(Waiting):
+    """Waits for a worker to make itself a rank."""
 
     def install(self):
         """Begin to wait: for the module that makes ranks, then for its call."""
         self._machinery._find_and_load = _compiled(_WATCH_LOADED)(self._original, _RANKS, self._loaded)
 
     def _loaded(self, module):
-        self._machinery._find_and_load = self._original
+        self._put_back()
         try:
             _ours(self._settings, "late_ranks").wait(module, self._trace)
         except Exception:  # the program goes its way
