@@ -115,9 +115,15 @@ def _loop_row(loop: StepSummary, *, input_in_call: bool) -> list[str]:
 
 
 def _epochs(page: Page, epochs: Sequence[EpochTime]) -> None:
-    for epoch in epochs if len(epochs) <= _EPOCHS else [*epochs[:1], *epochs[-2:]]:
+    trainings = {loop: number for number, loop in enumerate(dict.fromkeys(epoch.loop_id for epoch in epochs), 1)}
+    shown = epochs if len(epochs) <= _EPOCHS else [*epochs[:1], *epochs[-2:]]
+    for epoch in shown:
+        of = f"training {trainings[epoch.loop_id]}, " if len(trainings) > 1 else ""
         values = "  ".join(f"{safe(name)} {value:.4g}" for name, value in epoch.metrics.items())
-        page.say(f"epoch {epoch.epoch + 1:<3} {duration(epoch.dur_ns):>9}   {values}", "dim", 2)
+        page.say(f"{of}epoch {epoch.epoch + 1:<3} {duration(epoch.dur_ns):>9}   {values}", "dim", 2)
+    if len(shown) < len(epochs):
+        of = f" of {len(trainings)} trainings" if len(trainings) > 1 else ""
+        page.say(f"... the first and the last two of {len(epochs):,} epochs{of}", "dim", 2)
 
 
 def recompilations(page: Page, report: Report) -> None:

@@ -230,6 +230,25 @@ def test_what_a_rank_stands_still_in_collectives_is_no_work_of_python() -> None:
     )
 
 
+def test_epochs_of_several_trainings_say_whose_they_are() -> None:
+    """Each training counts its epochs from the first on."""
+    epochs = tuple(EpochTime(loop, n, S, 125, {}) for loop in (7, 9) for n in range(2))
+
+    lines = printed(program.steps, report(steps=MAIN, step_summaries=(LOOP,), epochs=epochs))
+
+    found = [line.split()[:4] for line in lines if line.strip().startswith("training")]
+    assert found == [["training", of, "epoch", number] for of in ("1,", "2,") for number in ("1", "2")]
+
+
+def test_how_many_epochs_are_left_out_is_said() -> None:
+    """Three of twelve stand there."""
+    epochs = tuple(EpochTime(loop, n, S, 125, {}) for loop in (1, 2, 3) for n in range(4))
+
+    lines = printed(program.steps, report(steps=MAIN, step_summaries=(LOOP,), epochs=epochs))
+
+    assert lines[-1].strip() == "... the first and the last two of 12 epochs of 3 trainings"
+
+
 def test_a_window_in_a_slow_epoch_says_so() -> None:
     """What is done once is no part of later steps."""
     parts = (PartTime("kernels", 15 * MS, 10 * MS),)
