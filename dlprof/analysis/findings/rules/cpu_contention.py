@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dlprof.analysis.doubts import OTHERS_PCT, WAITING
-from dlprof.analysis.findings import queries
+from dlprof.analysis.findings import engine_threads, queries, worker_contention
 from dlprof.analysis.findings.case import WORK, Case
-from dlprof.analysis.findings.finding import Abstain, Claim, Query, Remedy, Sentence, Support, thread_variables
-from dlprof.analysis.findings.rules import threads_oversubscribed
+from dlprof.analysis.findings.finding import Claim, Query, Remedy, Sentence, Support, thread_variables
 from dlprof.analysis.findings.title import Title
 from dlprof.schema.manifest import Rank
 from dlprof.schema.vocabulary import Basis, Ground
@@ -34,9 +33,10 @@ def look(case: Case) -> Iterator[Claim]:
     if seen.others_pct < OTHERS_PCT or seen.waiting < WAITING:
         return
     # Where threads share each operation evenly, all of them wait for the one that has no core.
-    in_step = min(_threads(case), case.machine.usable_cores) if case.engine.threads_in_step else 1
+    in_step = engine_threads.in_a_step(case)
     # No more is lost than all threads waited together: a process that hardly runs hardly waits, whatever the share.
     most = seen.wait_ns / max(1, sum(case.own(top) for top in WORK))
+    of_others = 1 - worker_contention.of_workers(case)
     is_rank = _has_others(case.run.manifest.rank)
     left = _left(case, seen.others_pct)
     others = "Other processes, maybe ranks of this training," if is_rank else "Other programs"
@@ -45,7 +45,7 @@ def look(case: Case) -> Iterator[Claim]:
             f"{others} used {seen.others_pct:.0f} % of a core while training, and its threads spent "
             f"{100 * seen.waiting:.0f} % of their runnable time without one:"
         ),
-        case.takes(*WORK, share=min(0.95, most, _LOST * seen.waiting * in_step)),
+        case.takes(*WORK, share=of_others * min(0.95, most, _LOST * seen.waiting * in_step)),
         [queries.scheduled(), _USE],
         _APART if is_rank else _leave(left) if left else _STOP,
         remedy=Remedy(f"{left} thread{'s' * (left > 1)}", thread_variables(left), {"threads": left}) if left else None,
@@ -58,7 +58,7 @@ def look(case: Case) -> Iterator[Claim]:
 def _left(case: Case, others_pct: float) -> int | None:
     """The cores that others leave, where the engine has more threads and each operation waits for all of them."""
     left = max(1, int(case.machine.usable_cores - others_pct / 100))
-    return left if case.engine.threads_in_step and _threads(case) > left else None
+    return left if engine_threads.waiting_for_each_other(case) > left else None
 
 
 def _leave(left: int) -> str:
@@ -72,10 +72,3 @@ def _leave(left: int) -> str:
 def _has_others(rank: Rank | None) -> bool:
     """Whether it is one of several ranks: how many are on this machine is not always told."""
     return rank is not None and rank.world != 1
-
-
-def _threads(case: Case) -> int:
-    try:
-        return threads_oversubscribed.threads(case)
-    except Abstain:
-        return 1

@@ -21,6 +21,7 @@ from dlprof.analysis.findings import (
     received_batches,
     small_calls,
     standing,
+    worker_contention,
 )
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, SourceLine, Support
@@ -100,6 +101,7 @@ def look(case: Case) -> Iterator[Claim]:
     load = _load(case)
     yield from received_batches.claims(case, load)
     yield from drawn_rows.claims(case)
+    yield from worker_contention.claims(case)
     made, drawn = (1 - received_batches.share(load)) * _for_work(load), drawn_rows.takes(case)
     takes = {
         leaf: int((ns - drawn.get(leaf, 0)) * (made if leaf in input_waits.MEASURED else 1.0))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dlprof.analysis.findings import queries, quota
+from dlprof.analysis.findings import engine_threads, queries, quota
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Abstain, Claim, Remedy, Sentence, Support, thread_variables
+from dlprof.analysis.findings.finding import Claim, Remedy, Sentence, Support, thread_variables
 from dlprof.analysis.findings.title import Title
 from dlprof.schema.tree_paths import Tree
 from dlprof.schema.vocabulary import Basis, Ground
@@ -30,7 +30,7 @@ def look(case: Case) -> Iterator[Claim]:
     share = lost(case)
     if not share:
         return
-    count, cores, allowed = threads(case), case.machine.usable_cores, quota.allows(case)
+    count, cores, allowed = engine_threads.count(case), case.machine.usable_cores, quota.allows(case)
     shared = f"{cores} core{'s' * (cores > 1)}"
     if allowed is not None:
         shared = f"{allowed:g} core{'s' * (allowed != 1)} of {case.machine.cores}, all that their control group may use"
@@ -55,7 +55,7 @@ def lost(case: Case) -> float:
     Raises:
         Abstain: Something that it needs is not known.
     """
-    if threads(case) <= case.machine.usable_cores:
+    if engine_threads.count(case) <= case.machine.usable_cores:
         return 0.0
     seen = case.machine.scheduling
     if seen.others_pct > _OTHERS_PCT or seen.waiting < _WAITING:
@@ -65,13 +65,3 @@ def lost(case: Case) -> float:
     # Time in which a quota holds all of them is no time that one has from another: but for engines whose threads wait
     # for each other by computing on, fewer threads would be held back as long.
     return min(_LOST_BEYOND, quota.held_back(case)) if case.engine.threads_in_step else 0.0
-
-
-def threads(case: Case) -> int:
-    """The largest number of threads that a loaded engine was told, or decided, to use."""
-    if case.training is None or not case.training.threads:
-        raise Abstain("the engine's number of threads is not known")
-    known = [n for name, n in case.training.threads.items() if name != "usable_cores" and n > 0]
-    if not known:
-        raise Abstain("this engine does not tell its number of threads")
-    return max(known)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dlprof.analysis.findings import queries
+from dlprof.analysis.findings import engine_threads, queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Remedy, Sentence, Support, thread_variables
-from dlprof.analysis.findings.rules.threads_oversubscribed import CALLS, threads
+from dlprof.analysis.findings.rules.threads_oversubscribed import CALLS
 from dlprof.analysis.findings.title import Title
 from dlprof.schema.tree_paths import Tree
 from dlprof.schema.vocabulary import Basis, Ground, StepPart
@@ -52,7 +52,7 @@ _LENGTHS = Query(
 
 def look(case: Case) -> Iterator[Claim]:
     """A limit on threads below the number of cores, cores that stood idle, and kernels that could use them."""
-    told, usable = threads(case), case.machine.usable_cores
+    told, usable = engine_threads.count(case), case.machine.usable_cores
     is_bound = told >= usable  # its affinity is what limits it
     cores = case.machine.computing_cores if is_bound else min(case.machine.computing_cores, usable)
     used = min(told, usable)
