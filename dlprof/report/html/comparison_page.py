@@ -54,8 +54,6 @@ def make(
         "flames": flames,
     }
     shown, small = _items(report)
-    pairs = [pair for pair in report.lines if pair.a_ns or pair.b_ns]
-    telling = _telling(pairs, _LEAST_SHARE * max(report.a.wall_ns, report.b.wall_ns))
     return page.filled(
         "compare.html",
         data,
@@ -72,21 +70,36 @@ def make(
         has_flames=bool(flames),
         layers=[layers[:_LAYERS_SHOWN], layers[_LAYERS_SHOWN:_LAYER_ROWS]],
         more_layers=max(0, len(layers) - _LAYER_ROWS),
-        memory=report.memory if report.memory.is_known else None,
-        memory_notes=pair_words.notes(report.memory),
-        memory_words=pair_words.memory(report.memory),
-        work=report.work if report.work.layers else None,
-        work_words=pair_words.work(report.work),
-        work_rows=report.work.layers[:_WORK_ROWS] if report.work.why_not is None else (),
-        pairs=[pairs[:telling], pairs[telling:_PAIRS]],
-        more_pairs=max(0, len(pairs) - _PAIRS),
-        most_ns=_most(pairs),
+        **_of_memory_and_work(report),
+        **_of_lines(report),
         machine={
             "compare.json": report,
             **({"diagnosis.json": findings} if findings else {}),
             **({"diagnosis-of-b.json": findings_of_b} if findings_of_b else {}),
         },
     )
+
+
+def _of_memory_and_work(report: ComparisonReport) -> dict[str, Any]:
+    return {
+        "memory": report.memory if report.memory.is_known else None,
+        "memory_notes": pair_words.notes(report.memory),
+        "memory_words": pair_words.memory(report.memory),
+        "work": report.work if report.work.layers else None,
+        "work_words": pair_words.work(report.work),
+        "work_rows": report.work.layers[:_WORK_ROWS] if report.work.why_not is None else (),
+    }
+
+
+def _of_lines(report: ComparisonReport) -> dict[str, Any]:
+    """Lines that have any time, those that tell something apart from the others."""
+    pairs = [pair for pair in report.lines if pair.a_ns or pair.b_ns]
+    telling = _telling(pairs, _LEAST_SHARE * max(report.a.wall_ns, report.b.wall_ns))
+    return {
+        "pairs": [pairs[:telling], pairs[telling:_PAIRS]],
+        "more_pairs": max(0, len(pairs) - _PAIRS),
+        "most_ns": _most(pairs),
+    }
 
 
 def _items(report: ComparisonReport) -> tuple[list[ItemReport], list[ItemReport]]:

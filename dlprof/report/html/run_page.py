@@ -14,6 +14,7 @@ from dlprof.analysis.breakdown import Breakdown
 from dlprof.analysis.findings.finding import Diagnosis
 from dlprof.analysis.heap import HeapLine, most_telling
 from dlprof.analysis.memory_owners import Owner
+from dlprof.analysis.samples import Sample
 from dlprof.report import colours, diagnosis_json, kernel_json, summary, trend_words
 from dlprof.report.html import (
     absent,
@@ -62,13 +63,7 @@ def make(run: Run, diagnosis: Diagnosis | None, no_diagnosis: str = "") -> str:
     findings = diagnosis_json.as_json(diagnosis, [run.name], None) if diagnosis else None
     table = kernel_json.as_json(kernels.summarise(run, "layer"), "layer", None)
     rows = [row for row in table.rows if row.total_ns]
-    charts: dict[str, Any] = {
-        "steps": step_chart.of_run(run, report.step_summaries),
-        "flames": flames.of_run(run, sampled),
-        "layers": _layers(tree),
-        "memory": memory_chart.of_run(run) if report.memory is not None else None,
-    }
-    charts["packages"] = flames.package_colours(charts["flames"])
+    charts = _charts(run, report, tree, sampled)
     work = work_chart.of_run(run)
     lacking = absent.measures(report)
     has = {name: bool(chart) for name, chart in charts.items()}
@@ -102,6 +97,17 @@ def make(run: Run, diagnosis: Diagnosis | None, no_diagnosis: str = "") -> str:
         absent=_by_reason([*absent.parts(report, _parts(report, has, sources)), *lacking]),
         machine=_machine(report, epochs, findings),
     )
+
+
+def _charts(run: Run, report: Report, tree: Breakdown | None, sampled: Sequence[Sample]) -> dict[str, Any]:
+    of_stacks = flames.of_run(run, sampled)
+    return {
+        "steps": step_chart.of_run(run, report.step_summaries),
+        "flames": of_stacks,
+        "layers": _layers(tree),
+        "memory": memory_chart.of_run(run) if report.memory is not None else None,
+        "packages": flames.package_colours(of_stacks),
+    }
 
 
 def _machine(report: Report, epochs: Sequence[EpochTime], findings: Any) -> dict[str, Any]:
