@@ -7,8 +7,9 @@ collectives and copies may run at the same time, so their times need not sum to 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
@@ -23,7 +24,7 @@ from dlprof.schema.vocabulary import Category, EventKind
 from dlprof.store.run import Run
 
 _ON_DEVICE = (EventKind.KERNEL.word, EventKind.TRANSFER.word)
-_PLACE = ("host", "rank", "device", "window")
+_PLACE = ("host", "rank", "pid", "device", "window")
 
 
 class SpanOf(StrEnum):
@@ -71,6 +72,7 @@ class DeviceTime:
         events_ns: Sum of their durations: what overlaps counts several times.
         span_of: What the span is.
         streams: Its streams, the busiest first.
+        pid: Number of the process that used it; None: the only one of its rank that used devices.
     """
 
     device: str
@@ -89,10 +91,11 @@ class DeviceTime:
     events_ns: int
     span_of: SpanOf
     streams: Sequence[StreamTime]
+    pid: int | None = None
 
 
 def of_run(run: Run) -> list[DeviceTime]:
-    """Every device that ran something, by host, rank and number; none where no device was traced."""
+    """Every device that ran something, by host, rank, process and number; none where no device was traced."""
     table = run.table("kernel_events", (*_PLACE, "op_id", "lane", "start_ns", "dur_ns"))
     table = table.filter(pc.greater_equal(table["device"], 0))
     if not table.num_rows:
@@ -107,13 +110,20 @@ def of_run(run: Run) -> list[DeviceTime]:
         )
         for place, parts in events.by_place()
     ]
-    return sorted(found, key=lambda time: (time.host or "", -1 if time.rank is None else time.rank, time.number))
+    order = sorted(
+        found,
+        key=lambda time: (time.host or "", -1 if time.rank is None else time.rank, time.pid or 0, time.number),
+    )
+    whose = {(time.host, time.rank, time.pid) for time in order}
+    alone = Counter((host, rank) for host, rank, _ in whose)
+    return [replace(time, pid=None) if alone[time.host, time.rank] == 1 else time for time in order]
 
 
 @dataclass(frozen=True)
 class _Place:
     host: str | None
     rank: int | None
+    pid: int | None
     device: int
 
 
@@ -136,8 +146,8 @@ class _Events:
     def by_place(self) -> Iterator[tuple[_Place, list[tuple[int, Integers]]]]:
         """Every device, with its rows by window."""
         places: dict[_Place, list[tuple[int, Integers]]] = {}
-        for (host, rank, device, window), rows in self._groups():
-            places.setdefault(_Place(host, rank, device), []).append((window, rows))
+        for (host, rank, pid, device, window), rows in self._groups():
+            places.setdefault(_Place(host, rank, pid, device), []).append((window, rows))
         return iter(places.items())
 
     def _groups(self) -> Iterator[tuple[list[Any], Integers]]:
@@ -230,6 +240,7 @@ def _of_device(place: _Place, name: str, parts: Sequence[_Part]) -> DeviceTime:
         events_ns=sum(part.events_ns for part in parts),
         span_of=min((part.span_of for part in parts), key=list(SpanOf).index),
         streams=_streams(parts),
+        pid=place.pid,
     )
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
@@ -12,7 +13,7 @@ import pyarrow.compute as pc
 from dlprof.analysis.columns import total
 from dlprof.store.run import Run
 
-_PLACE = ("host", "rank", "device")
+_PLACE = ("host", "rank", "pid", "device")
 _BLAMED_AT_MOST = 20
 
 
@@ -51,6 +52,7 @@ class GpuIdle:
         unknown_ns: Idle time that ended with a kernel whose launch is not known: nobody can say why.
         host_doings: What the host did in `host_ns`, those with most time first: `blamed` and where it was.
         rank: Rank of the process that used the device; None: not known.
+        pid: Number of that process; None: the only one of its rank that used devices.
     """
 
     device: int
@@ -64,15 +66,24 @@ class GpuIdle:
     unknown_ns: int = 0
     host_doings: Sequence[HostDoing] = ()
     rank: int | None = None
+    pid: int | None = None
 
 
 def of_run(run: Run) -> list[GpuIdle]:
-    """Idle time of every GPU that ran something, by host, rank and number."""
+    """Idle time of every GPU that ran something, by host, rank, process and number."""
     events, gaps = run.table("kernel_events", (*_PLACE, "window", "start_ns", "dur_ns")), run.table("gpu_gaps")
     events = events.filter(pc.greater_equal(events["device"], 0))
     places = events.select(_PLACE).group_by(list(_PLACE)).aggregate([]).to_pylist()
-    order = sorted(places, key=lambda place: (place["host"] or "", place["rank"] or 0, place["device"]))
-    return [_of_device(place, _of_place(events, place), _of_place(gaps, place)) for place in order]
+    order = sorted(
+        places, key=lambda place: (place["host"] or "", place["rank"] or 0, place["pid"] or 0, place["device"])
+    )
+    whose = {(place["host"], place["rank"], place["pid"]) for place in places}
+    alone = Counter((host, rank) for host, rank, _ in whose)
+    found = [_of_device(place, _of_place(events, place), _of_place(gaps, place)) for place in order]
+    return [
+        replace(idle, pid=place["pid"]) if alone[place["host"], place["rank"]] > 1 else idle
+        for place, idle in zip(order, found, strict=True)
+    ]
 
 
 def _of_place(table: pa.Table, place: Mapping[str, Any]) -> pa.Table:

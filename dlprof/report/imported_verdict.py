@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from dlprof.analysis.device_time import DeviceTime
 from dlprof.analysis.gpu_idle import HostDoing
 from dlprof.analysis.kernels import OF_DEVICES
-from dlprof.report import step_words
+from dlprof.report import imported_functions, step_words
 from dlprof.report.imported_parts import Facts
 from dlprof.report.model import MeasuredGpus, PhaseStack, Report
 from dlprof.schema.tree_paths import IN_PARTS, Tree
-from dlprof.schema.vocabulary import Category, StepPart, StepTime
+from dlprof.schema.vocabulary import Category, EventKind, StepPart, StepTime
 from dlprof.units import cut, duration
 
 _WORTH = 0.05
@@ -39,8 +39,6 @@ _SOURCE_LINE = re.compile(r"'([^']*\.py:\d+)'")
 """In the names of ranges that say from where they were made."""
 _LIBRARY = re.compile(r"lib/python\d|/python\d[^/]*/|site-packages|dist-packages|^<|^[^/]*$")
 """Files that are not the user's own: of Python, of packages, and of no folder that is told."""
-_OF_FUNCTIONS = "cprofile"
-"""The format whose sums are of functions."""
 _NO_WORK = "The trace shows no kernel, no operator and no sample."
 _IDLE = {
     StepPart.INPUT: "the host waited for the next batch, or made it",
@@ -97,6 +95,9 @@ def _whose(devices: Sequence[DeviceTime]) -> str:
     kind = devices[0].device.partition(":")[0].upper()
     if len(devices) == 1:
         return f"The {kind} was"
+    processes = len({(device.host, device.rank, device.pid) for device in devices if device.pid is not None})
+    if processes > 1:  # two that have one number in two processes may be one
+        return f"{len(devices)} {kind}s, as {processes} processes number them (each {_range(devices)}), were"
     return f"{len(devices)} {kind}s (each {_range(devices)}) were"
 
 
@@ -121,20 +122,22 @@ def _idle(report: Report, facts: Facts) -> str:
     part, ns = max(facts.idle.items(), key=lambda item: item[1])
     how_much = "most" if ns > _MOST * whole else "the largest part"
     ranks = {(device.host, device.rank): device for device in report.devices}
-    whose = f" of rank {report.devices[0].rank}" if len(ranks) > 1 else ""
+    whose = _of_process(facts) or (f" of rank {report.devices[0].rank}" if len(ranks) > 1 else "")
     longest = "for longest" if part is StepPart.IDLE else "and stood longest"
-    return f"; in {how_much} of the idle time{whose} ({_percent(ns, whole)}) {_IDLE[part]}{_at(report, longest)}"
+    return f"; in {how_much} of the idle time{whose} ({_percent(ns, whole)}) {_IDLE[part]}{_at(report, facts, longest)}"
 
 
-def _at(report: Report, longest: str) -> str:
+def _at(report: Report, facts: Facts, longest: str) -> str:
     """Where the host was for longest while nothing was launched, where that is much of the idle time."""
     places: Counter[str] = Counter()
-    for idle in report.gpu_idle:
+    pids = {None, *(one.process[2] for one in facts.processes[:1])}
+    found = [idle for idle in report.gpu_idle if idle.pid in pids]
+    for idle in found:
         for doing in idle.host_doings:
             if place := _place_of(doing):
                 places[place] += doing.ns
     place, ns = places.most_common(1)[0] if places else ("", 0)
-    idle_ns = sum(idle.idle_ns for idle in report.gpu_idle)
+    idle_ns = sum(idle.idle_ns for idle in found)
     return f", {longest} ({duration(ns)}) {place}" if ns >= max(1, _NAMED * idle_ns) else ""
 
 
@@ -167,11 +170,12 @@ def _of_operators(report: Report, facts: Facts) -> str:
         return ""
     waiting = _time(report, StepPart.INPUT)
     data = f"; {_percent(waiting, whole)} went to loading data" if waiting >= _WORTH * whole else ""
-    ran = "operators and collectives" if categories[Category.COLLECTIVE] else "operators"
+    noun = imported_functions.noun(report, EventKind.OPERATOR.word)
+    ran = f"{noun}s and collectives" if categories[Category.COLLECTIVE] else f"{noun}s"
     return (
         f"No GPU is in the trace: {ran}{_in_process(facts)} ran in {_percent(working, whole)} of "
-        f"{_traced(report, facts, whole)}{_sorts(categories, whole)}{_operator(report, facts)}{data}."
-        f"{_other_processes(facts)}"
+        f"{_traced(report, facts, whole)}{_sorts(categories, whole)}{_operator(report, facts, noun)}{data}."
+        f"{_other_processes(facts, noun)}"
     )
 
 
@@ -194,7 +198,11 @@ def _in_process(facts: Facts) -> str:
     return f" of one process ({_short(facts.processes[0].name)})" if facts.processes else ""
 
 
-def _other_processes(facts: Facts) -> str:
+def _of_process(facts: Facts) -> str:
+    return f" of {_short(facts.processes[0].name)}" if facts.processes else ""
+
+
+def _other_processes(facts: Facts, noun: str) -> str:
     """The other processes of a file, with what each did."""
     others = facts.processes[1:]
     if not others:
@@ -202,14 +210,14 @@ def _other_processes(facts: Facts) -> str:
     named = [f"{duration(one.operators_ns)} ({_short(one.name)})" for one in others[:_TOP]]
     whose = "the other process" if len(others) == 1 else f"the {len(others)} other processes"
     more = f" and {len(others) - _TOP} more" if len(others) > _TOP else ""
-    return f" Operators of {whose} took {', '.join(named)}{more}."
+    return f" {noun[0].upper()}{noun[1:]}s of {whose} took {', '.join(named)}{more}."
 
 
-def _operator(report: Report, facts: Facts) -> str:
+def _operator(report: Report, facts: Facts, noun: str) -> str:
     rows = report.kernels.rows if report.kernels is not None else ()
     first = next((row for row in rows if row.op), None)
     whose = " in all processes" if facts.processes else ""
-    return f"; the operator with most time of its own{whose} is {_short(first.op or '')}" if first is not None else ""
+    return f"; the {noun} with most time of its own{whose} is {_short(first.op or '')}" if first is not None else ""
 
 
 def _of_sums(report: Report, facts: Facts) -> str:
@@ -219,12 +227,23 @@ def _of_sums(report: Report, facts: Facts) -> str:
         return ""
     top = ", ".join(f"{_short(name)} ({_percent(ns, facts.kernels_ns)})" for name, ns in facts.kernels)
     where = "the GPU" if sums.all_of == OF_DEVICES else "the CPU"
-    if {source.format for source in report.sources} == {_OF_FUNCTIONS}:
-        return f"{duration(facts.kernels_ns)} in Python functions, by their own time: {top}; when is not in the file."
+    if noun := imported_functions.of_sums(report):
+        return (
+            f"{duration(facts.kernels_ns)} in {noun}s, by their own time: {top}; when is not in the file."
+            f"{_with_callees(report)}"
+        )
     host = f"; {duration(sums.host_ns)} of operators on the host" if sums.all_of == OF_DEVICES and sums.host_ns else ""
     return (
         f"{duration(facts.kernels_ns)} of work on {where}, most of it in {top}{host}; when it ran is not in the file."
     )
+
+
+def _with_callees(report: Report) -> str:
+    """Functions of the user's, which may do little themselves and call what takes long."""
+    own = imported_functions.with_callees(report)[:_TOP]
+    of_imports = imported_functions.of_sums(report) == imported_functions.IMPORT
+    named = ", ".join(f"{_short(name)} {duration(ns)}" for name, ns in own)
+    return f" With what they {'import' if of_imports else 'call'}: {named}." if named else ""
 
 
 def _of_stacks(report: Report) -> str:

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from dlprof.analysis import device_time, gpu_idle, trace_phases
@@ -16,6 +17,7 @@ from dlprof.analysis.columns import Integers, integers
 from dlprof.analysis.device_time import DeviceTime
 from dlprof.analysis.findings.finding import Abstain
 from dlprof.analysis.gpu_idle import GpuIdle
+from dlprof.analysis.trace_steps import Place
 from dlprof.schema.tree_paths import Tree, TreePath
 from dlprof.schema.vocabulary import RunState, StepPart
 from dlprof.store import query as sql
@@ -70,18 +72,30 @@ class TracedDevices:
     def times(self) -> list[DeviceTime]:
         """Busy and idle time of the devices of the process that the tree is of."""
         times = device_time.of_run(self._run)
-        return [time for time in times if time.rank == self._rank] or times
+        own = [time for time in times if time.rank == self._rank and time.pid in self._pids]
+        return own or [time for time in times if time.rank == self._rank] or times
+
+    @cached_property
+    def _place(self) -> Place | None:
+        return trace_phases.main_place(self._run) if self.foreign else None
 
     @cached_property
     def _rank(self) -> int | None:
-        place = trace_phases.main_place(self._run) if self.foreign else None
-        return place.rank if place is not None else next((time.rank for time in device_time.of_run(self._run)), None)
+        if self._place is not None:
+            return self._place.rank
+        return next((time.rank for time in device_time.of_run(self._run)), None)
+
+    @cached_property
+    def _pids(self) -> tuple[int | None, ...]:
+        """What devices of the process have for its number: None, where no other of its rank used any."""
+        return (None,) if self._place is None else (None, self._place.pid)
 
     @cached_property
     def idle(self) -> list[GpuIdle]:
         """Why they were idle."""
-        numbers = {time.number for time in self.times}
-        return [idle for idle in gpu_idle.of_run(self._run) if idle.rank == self._rank and idle.device in numbers]
+        places = {(time.number, time.pid) for time in self.times}
+        found = gpu_idle.of_run(self._run)
+        return [idle for idle in found if idle.rank == self._rank and (idle.device, idle.pid) in places]
 
     @cached_property
     def span_ns(self) -> int:
@@ -94,6 +108,9 @@ class TracedDevices:
         table = self._run.table("gpu_gaps")
         if self._rank is not None:
             table = table.filter(pc.equal(table["rank"], self._rank))
+        pids = {time.pid for time in self.times}
+        if None not in pids:
+            table = table.filter(pc.is_in(table["pid"], pa.array(sorted(pids), table["pid"].type)))
         device = integers(table["device"])
         columns = [integers(table[name]) for name in ("start_ns", "dur_ns", "host_ns", "launch_ns", "wait_ns")]
         blamed = table["blamed"].to_pylist()

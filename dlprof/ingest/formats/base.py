@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -66,6 +66,12 @@ class FileContent:
     def of(cls, trace: Trace) -> FileContent:
         """The content of a file that holds a trace and nothing else."""
         return cls(trace.format, trace, facts=trace.facts, skipped=trace.skipped)
+
+    @classmethod
+    def of_processes(cls, traces: Sequence[Trace]) -> FileContent:
+        """The content of a file that holds the traces of several processes, or of one."""
+        first, *others = (cls.of(trace) for trace in traces)
+        return replace(first, others=others)
 
     @property
     def is_empty(self) -> bool:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-import zlib
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from dlprof.ingest.artifact import PIDS
 from dlprof.ingest.formats.base import FileContent, Reader, Sample
+from dlprof.ingest.kernels import by_process
+from dlprof.ingest.kernels.by_process import NAME_AT_MOST, PROCESSES_AT_MOST, REST
 from dlprof.ingest.kernels.events import EventRow
 from dlprof.ingest.kernels.trace import Lane, Trace
 from dlprof.ingest.parse.chrome import ChromeFile, Event, as_ns, judge_unpaired, thread_number
@@ -38,9 +37,6 @@ _CATEGORIES = {
     "annotation": EventKind.ANNOTATION,
 }
 """Categories that say what an event is, such as those of dlprof's own export."""
-_PROCESSES_AT_MOST = 64
-_REST = "all further processes"
-_NAME_AT_MOST = 80
 
 
 def claims(sample: Sample) -> bool:
@@ -76,11 +72,12 @@ def read(path: Path) -> FileContent:
             elif event.ph != "E":
                 passed_over.add(event)
         processes.flush()
-    first, *others = processes.traces()
+    traces = processes.traces()
+    first = traces[0]
     judge_unpaired(first, open_.unpaired)
     passed_over.tell(first)
     source.judge(first)
-    return replace(FileContent.of(first), others=[FileContent.of(other) for other in others])
+    return FileContent.of_processes(traces)
 
 
 class _Processes:
@@ -109,8 +106,8 @@ class _Processes:
     def _process(self, pid: Any) -> Any:
         """What the trace of a process is kept under; the first ones have their own."""
         if pid not in self._traces:
-            if len(self._traces) >= _PROCESSES_AT_MOST:
-                pid = _REST
+            if len(self._traces) >= PROCESSES_AT_MOST:
+                pid = REST
             if pid not in self._traces:
                 self._traces[pid] = Trace(self._path, "chrome", "chrome")
                 self._rows[pid] = []
@@ -120,10 +117,10 @@ class _Processes:
         """Take what the file calls a thread or a process."""
         if event.args is None or event.args.name is None:
             return
-        if event.name == "process_name" and (event.pid in self._names or len(self._names) < _PROCESSES_AT_MOST):
-            self._names[event.pid] = str(event.args.name)[:_NAME_AT_MOST]
+        if event.name == "process_name" and (event.pid in self._names or len(self._names) < PROCESSES_AT_MOST):
+            self._names[event.pid] = str(event.args.name)[:NAME_AT_MOST]
         elif event.name == "thread_name":
-            kept = event.pid if event.pid in self._traces else _REST
+            kept = event.pid if event.pid in self._traces else REST
             if kept in self._traces:
                 self._traces[kept].rename_lane((event.pid, event.tid), str(event.args.name))
 
@@ -137,16 +134,8 @@ class _Processes:
         """The trace of each process, all on the clock of the file; one at least."""
         if len(self._traces) > 1:
             for process, trace in self._traces.items():
-                name = self._names.get(process, None if type(process) is int else str(process))
-                number, clock = _number(process), f"that of {self._path.name}"
-                # Where the file has texts in place of numbers, or too large ones, nobody knows the process by this one.
-                trace.facts = {"pid": number, "process": name, "is_numbered": number == process, "clock": clock}
+                trace.facts = by_process.facts(process, self._names.get(process), self._path)
         return list(self._traces.values()) or [Trace(self._path, "chrome", "chrome")]
-
-
-def _number(process: Any) -> int:
-    """The number of a process; one that is no such number gets one made of it."""
-    return process if type(process) is int and process in PIDS else zlib.crc32(str(process).encode()) % PIDS.stop
 
 
 @lru_cache(maxsize=4096)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ _HEAD = re.compile(rb"[{\xfb](?:[)\xa9]\x03|[(\xa8]\x03\x00\x00\x00)", re.DOTALL
 """A dictionary whose first key is a tuple of three: file, line and name of a function."""
 _BUILT_IN = ("~", "")
 _TOLD_AT_MOST = 20
+_NOT_OWN = ("site-packages", "dist-packages", "/lib/python", "\\lib\\")
+"""In files of packages, and of Python's own library."""
 
 
 def claims(sample: Sample) -> bool:
@@ -40,21 +43,28 @@ def read(path: Path) -> FileContent:
             data = source.read(budget().limits.piece_bytes + 1)
         if len(data) > budget().limits.piece_bytes:
             raise budget().exceeded(f"a table of more than {budget().limits.piece_bytes >> 20} MiB")
-        functions = [_function(key, row) for key, row in _items(load(data))]
+        items = _items(load(data))
+        functions = [_function(key, row) for key, row in items]
     except MarshalError as error:
         raise ArtifactError(f"damaged: {error}", path=path, offset=error.offset) from error
     except (OSError, EOFError, zlib.error, TypeError, ValueError) as error:
         raise ArtifactError(f"damaged: {error}", path=path) from error
     trace = Trace(path, "cprofile", "python", sums=[total for total, _ in functions])
-    longest = sorted(functions, key=lambda function: -function[1])[:_TOLD_AT_MOST]
+    longest = sorted(functions, key=lambda function: -function[1])
+    own = sorted((f for f, (key, _) in zip(functions, items, strict=True) if _is_own(key)), key=lambda one: -one[1])
     trace.facts = {
         "functions": len(functions),
         "calls": sum(total.count for total, _ in functions),
-        "longest_with_callees": [{"function": total.name, "total_ns": ns} for total, ns in longest],
+        "longest_with_callees": _with_callees(longest[:_TOLD_AT_MOST]),
+        "own_with_callees": _with_callees(own[:_TOLD_AT_MOST]),
     }
     text = f"{path.name} holds sums by function: own time and calls. Which function called which is not read."
     trace.tell("sums-of-functions", "info", text)
     return FileContent.of(trace)
+
+
+def _with_callees(functions: Sequence[tuple[OperatorSum, int]]) -> list[dict[str, Any]]:
+    return [{"function": total.name, "total_ns": ns} for total, ns in functions]
 
 
 def _items(table: Any) -> list[tuple[Any, Any]]:
@@ -75,6 +85,14 @@ def _function(key: Any, row: Any) -> tuple[OperatorSum, int]:
         raise ValueError(f"{calls} calls")
     budget().hold_texts(4, len(file) + len(name), "functions")
     return OperatorSum(EventKind.OPERATOR, _told(file, line, name), CPU, calls, _ns(own_s)), _ns(whole_s)
+
+
+def _is_own(key: Any) -> bool:
+    """Whether a function is the user's, and no whole module."""
+    file, _line, name = key
+    return not (
+        file in _BUILT_IN or file.startswith("<") or name == "<module>" or any(part in file for part in _NOT_OWN)
+    )
 
 
 def _told(file: str, line: int, name: str) -> str:

@@ -15,12 +15,15 @@ import pyarrow.compute as pc
 
 from dlprof.ingest.attribution import flops
 from dlprof.ingest.formats.base import FileContent, Reader, Sample
+from dlprof.ingest.kernels import by_process, launchers
 from dlprof.ingest.kernels.events import CPU, NONE, Booleans, Integers
 from dlprof.ingest.kernels.scopes import BytesMoved
 from dlprof.ingest.kernels.trace import Lane, Trace
 from dlprof.ingest.limits import budget
+from dlprof.ingest.parse import memory_records
 from dlprof.ingest.parse.chrome import US_AT_MOST, Args, ChromeFile, Event
 from dlprof.ingest.parse.chrome_tables import Table, TableReader
+from dlprof.ingest.parse.memory_records import MemoryRecords
 from dlprof.ingest.parse.passed_over import PassedOver
 from dlprof.schema.vocabulary import EventKind
 
@@ -98,13 +101,26 @@ def read(path: Path) -> FileContent:
     source = ChromeFile(path)
     trace = Trace(path, "kineto", "torch", attribution="autograd")
     work = _Work(trace)
-    with TableReader(frozenset(_KINDS), frozenset(flops.TORCH_OPERATORS)) as reader:
+    with TableReader(frozenset(_KINDS), frozenset(flops.TORCH_OPERATORS), memory_records.RECORD) as reader:
         for block in source.blocks(reader):
             batch = _of_events(block, work) if isinstance(block, list) else _of_table(block, work)
             source.malformed += work.add(batch)
     work.passed_over.tell(trace)
     _close(trace, source, work)
-    return FileContent.of(trace)
+    return FileContent.of_processes(_processes(trace, work))
+
+
+def _processes(trace: Trace, work: _Work) -> list[Trace]:
+    """A trace for each process of the file, where it is one that was put together of several."""
+    whose = launchers.of_lanes(trace, work.processes)
+    names = {_process(name): said for name, said in work.process_names.items()}
+    own = {_process(name): {"memory": work.memory.facts(name)} for name in set(whose) if name is not None}
+    return by_process.told_apart(trace, [_process(name) for name in whose], names, own)
+
+
+def _process(name: str | None) -> int | str | None:
+    """A process by its number, as far as its name is one."""
+    return int(name) if name is not None and re.fullmatch(r"\d{1,18}", name) else name
 
 
 @dataclass
@@ -186,7 +202,11 @@ class _Work:
         self._lanes = _Numbers(self._lane)
         self._named: dict[re.Pattern[str], _Grown] = {}
         self._thread_names: dict[tuple[str, str], str] = {}
+        self.processes: list[str] = []
+        """What the file calls the process of each lane."""
+        self.process_names: dict[str, str] = {}
         self.passed_over = PassedOver(_REASONS)
+        self.memory = MemoryRecords()
 
     def add(self, batch: _Batch) -> int:
         """Add a batch; how many of its events have times that make no sense and were passed over."""
@@ -238,11 +258,23 @@ class _Work:
         self._keys.append(key)
         return len(self._keys) - 1
 
-    def name_thread(self, key: tuple[str, str], name: str) -> None:
-        """Remember what the thread (process, thread) is called."""
-        if key not in self._thread_names:
-            budget().hold_texts(2, len(name), "names of threads")
-        self._thread_names[key] = name
+    def take_name(self, what: Any, key: tuple[str, str], name: str) -> None:
+        """Remember what a thread (process, thread), or a process, is called."""
+        if what == "thread_name":
+            if key not in self._thread_names:
+                budget().hold_texts(2, len(name), "names of threads")
+            self._thread_names[key] = name
+        elif what == "process_name":
+            if key[0] not in self.process_names:
+                budget().hold_texts(2, by_process.NAME_AT_MOST, "names of processes")
+            self.process_names[key[0]] = name[: by_process.NAME_AT_MOST]
+
+    def remembers(self, event: Event) -> bool:
+        """Whether an event is a record of an allocator, which is taken then."""
+        record = memory_records.row(event, _key(event)[0])
+        if record is not None:
+            self.memory.take([record])
+        return record is not None
 
     def name_lanes(self) -> None:
         """Give all threads their names."""
@@ -251,6 +283,7 @@ class _Work:
 
     def _lane(self, key: tuple[str, str, int]) -> int:
         pid, tid, device = key
+        self.processes.append(pid)  # a key is asked for once, and is of a lane of its own
         if device == _HOST:
             return self.trace.lane((pid, tid, CPU), Lane(_number(pid, 0), _number(tid, 0), tid))
         stream = _number(tid, 0)
@@ -260,10 +293,12 @@ class _Work:
 def _of_events(events: list[Event], work: _Work) -> _Batch:
     """The batch of events that were read one by one."""
     for event in events:
-        if event.ph == "M" and event.name == "thread_name" and event.args is not None and event.args.name is not None:
-            work.name_thread(_key(event), str(event.args.name))
+        if event.ph == "M" and event.args is not None and event.args.name is not None:
+            work.take_name(event.name, _key(event), str(event.args.name))
     kinds, names, threads = work.kinds, work.names, work.threads
-    work.passed_over.add_all(event for event in events if event.ph != "X" or kinds[event.cat] == _OTHER)
+    work.passed_over.add_all(
+        event for event in events if (event.ph != "X" or kinds[event.cat] == _OTHER) and not work.remembers(event)
+    )
     chosen = [event for event in events if event.ph == "X" and kinds[event.cat] != _OTHER]
     arguments = [event.args or _NO_ARGS for event in chosen]
     scope = np.full(len(chosen), NONE, np.int64)
@@ -292,13 +327,14 @@ def _key(event: Event) -> tuple[str, str]:
 
 def _of_table(block: Table, work: _Work) -> _Batch:
     """The batch of a table of `TableReader`."""
+    work.memory.take(block.memory)
     for phase, category, events in block.others:
         work.passed_over.count(phase, category, events)
     table = block.rows
     metadata = table.filter(table["is_metadata"])
     for row in metadata.select(["name", "pid", "tid", "named"]).to_pylist() if metadata.num_rows else ():
-        if row["name"] == "thread_name" and row["named"] is not None:
-            work.name_thread((row["pid"], row["tid"]), row["named"])
+        if row["named"] is not None:
+            work.take_name(row["name"], (row["pid"], row["tid"]), row["named"])
     if metadata.num_rows:
         table = table.filter(pc.invert(table["is_metadata"]))
     kind = _mapped(table["cat"], work.kinds)
@@ -397,8 +433,8 @@ def _close(trace: Trace, source: ChromeFile, work: _Work) -> None:
         "devices": _devices(devices, work),
         "host": _said(top.get("host_name")),
         "schema_version": _said(top.get("schemaVersion")),
+        "memory": work.memory.facts(),
     }
-    trace.tell_processes()
     source.judge(trace)
 
 

@@ -13,14 +13,15 @@ from typing import Any
 
 from dlprof.ingest.formats.base import FileContent, Reader, Sample
 from dlprof.ingest.kernels.trace import Trace
-from dlprof.ingest.parse.cuda_sqlite import Call, CudaEvents, Kernel, NvtxRange
+from dlprof.ingest.parse.cuda_sqlite import Call, CudaEvents, Kernel, NvtxRange, process_number
 from dlprof.ingest.parse.sqlite_files import Database, holds_table
 
 _NVTX_RANGES = (59, 60)
 """Event types of ranges: pushed and popped, started and ended. The others are marks and names."""
 _NVTX_MARKS = (34,)
-_KERNEL_COLUMNS = ("start", "end", "deviceId", "streamId", "correlationId", "demangledName", "shortName", "mangledName")
-_GRAPH_COLUMNS = ("start", "end", "deviceId", "streamId", "correlationId", "graphId")
+_ON_DEVICE = ("start", "end", "deviceId", "streamId", "correlationId", "globalPid")
+_KERNEL_COLUMNS = (*_ON_DEVICE, "demangledName", "shortName", "mangledName")
+_GRAPH_COLUMNS = (*_ON_DEVICE, "graphId")
 _CALLS = ("CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_DRIVER")
 _LIBRARIES = re.compile(r"^(CUDNN|CUBLAS|CUSPARSE|CUSOLVER|MPI|UCP|UCT|OPENACC|NCCL)\w*_EVENTS$")
 """Tables of calls into libraries, which have the columns of the calls of CUDA's API but no correlation."""
@@ -50,15 +51,17 @@ def read(path: Path) -> FileContent:
             events.add_ranges(ranges)
         _add_facts(database, trace)
         events.close(database)
-    return FileContent.of(trace)
+        known = database.all("PROCESSES", ("globalPid", "name"))
+    names = {number: str(name) for packed, name in known if name and (number := process_number(packed)) is not None}
+    return FileContent.of_processes(events.traces(names))
 
 
 def _add_device(database: Database, events: CudaEvents) -> None:
     for rows in database.rows("CUPTI_ACTIVITY_KIND_KERNEL", _KERNEL_COLUMNS):
-        events.add_kernels([Kernel._make((*row[:5], _first(row[5:]))) for row in rows])
+        events.add_kernels([Kernel(*row[:5], _first(row[6:]), row[5]) for row in rows])
     # A graph that was traced as a whole stands for its kernels.
     for rows in database.rows("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", _GRAPH_COLUMNS):
-        events.add_kernels([Kernel._make((*row[:5], f"CUDA graph {row[5]}")) for row in rows])
+        events.add_kernels([Kernel(*row[:5], f"CUDA graph {row[6]}", row[5]) for row in rows])
     events.add_copies(database)
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from dlprof.ingest.artifact import ArtifactError
 from dlprof.ingest.formats.base import FileContent, Reader, Sample
+from dlprof.ingest.kernels import by_process
 from dlprof.ingest.kernels.events import CPU, EventRow
 from dlprof.ingest.kernels.trace import Lane, Trace
 from dlprof.ingest.parse.chrome import judge_unpaired
@@ -67,7 +69,7 @@ def read(path: Path) -> FileContent:
                 reading.take(event)
         except WireError as error:
             raise ArtifactError(f"damaged: {error}", path=path, offset=error.offset) from error
-        return FileContent.of(reading.close())
+        return FileContent.of_processes(reading.close())
 
 
 class _Reading:
@@ -78,6 +80,8 @@ class _Reading:
         self._packets = packets
         self._open: OpenEvents[TrackEvent] = OpenEvents()
         self._rows: list[EventRow] = []
+        self._tracks: list[int] = []
+        """The track of each lane."""
         self._instants = self._values = self._odd = self._idle = 0
 
     def take(self, event: TrackEvent) -> None:
@@ -110,6 +114,8 @@ class _Reading:
         lane_name = names[0] if names else f"thread {track.thread}" if track.thread else f"track {event.track}"
         key = (event.track, device)
         lane = self._trace.lane(key, Lane(track.process % 2**31, track.thread % 2**62, lane_name, device))
+        if lane == len(self._tracks):
+            self._tracks.append(event.track)
         number = self._trace.names.number(event.name or event.category or "(no name)")
         self._rows.append(EventRow(kind, number, event.time_ns, dur_ns, lane, device))
         if len(self._rows) >= _BATCH:
@@ -117,27 +123,38 @@ class _Reading:
 
     def _path(self, number: int) -> list[str]:
         """Names of a track and of those that it lies in, the innermost first."""
-        names = []
+        return [track.name for track in self._upwards(number) if track.name]
+
+    def _upwards(self, number: int) -> Iterator[Track]:
+        """A track and those that it lies in."""
         for _ in range(_DEPTH_AT_MOST):
             track = self._packets.tracks.get(number)
             if track is None:
                 break
-            if track.name:
-                names.append(track.name)
+            yield track
             number = track.parent
-        return names
+
+    def _process(self, number: int) -> int | None:
+        """The process of a track: the one that it lies in, or that its group is named after; None: not told."""
+        group = ""
+        for track in self._upwards(number):
+            if track.process:
+                return track.process
+            group = track.name or group
+        known = self._packets.processes.items()
+        same = [pid for pid, name in known if name and (group == name or group.startswith(f"{name}: "))]
+        return same[0] if len(same) == 1 else None
 
     def _flush(self) -> None:
         self._trace.add_rows(self._rows)
         self._rows.clear()
 
-    def close(self) -> Trace:
-        """The trace, with what was passed over."""
+    def close(self) -> list[Trace]:
+        """The trace of each process; the first says what was passed over."""
         self._flush()
         trace, packets = self._trace, self._packets
         trace.zero_ns = packets.clocks.zero_ns
         trace.facts = {} if trace.zero_ns is not None else {"clock": "machine"}
-        trace.tell_processes()
         judge_unpaired(trace, self._open.unpaired)
         trace.skip("slices of idle devices", self._idle, "no work: it is found again from what ran")
         trace.skip("instants", self._instants, "they have no duration")
@@ -148,7 +165,8 @@ class _Reading:
         if packets.lost:
             text = f"The writers of {trace.path.name} lost packets at {packets.lost:,} places: their buffers were full."
             trace.tell("trace-maker", "warning", text, packets.lost)
-        return trace
+        names = {pid: name for pid, name in packets.processes.items() if name}
+        return by_process.told_apart(trace, [self._process(track) for track in self._tracks], names)
 
 
 def _kind(category: str, *, on_device: bool) -> EventKind:

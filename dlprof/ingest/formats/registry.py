@@ -18,6 +18,7 @@ from dlprof.ingest.formats import (
     cntk,
     cprofile,
     horovod,
+    importtime,
     kineto,
     line_profiler,
     mxnet,
@@ -51,8 +52,8 @@ GROUP = "dlprof.readers"
 HEAD_BYTES = 256 << 10
 _IN_ASKING_ORDER = (
     nsys, nvprof, rpd, rocpd, nvprof_text, nvprof_trace_text, nvprof_counters, theano_profile, line_profiler, cprofile,
-    nvidia_smi, rocprof_csv, rocprof_json, pyspy, tf1_timeline, xspace_json, tf1_steps, cntk, chainer, openvino,
-    theano_sums, mxnet, horovod, torch_autograd, kineto, xspace, perfetto, chrome,
+    importtime, nvidia_smi, rocprof_csv, rocprof_json, pyspy, tf1_timeline, xspace_json, tf1_steps, cntk, chainer,
+    openvino, theano_sums, mxnet, horovod, torch_autograd, kineto, xspace, perfetto, chrome,
 )  # fmt: skip
 """A file is of the first format that claims it: the particular ones come before those that claim much."""
 READERS: tuple[Reader, ...] = tuple(module.READER for module in _IN_ASKING_ORDER)

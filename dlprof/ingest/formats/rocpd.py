@@ -6,7 +6,7 @@ The tables bear a suffix, one for each process; schema 4 keeps times and places 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -43,14 +43,16 @@ def read(path: Path) -> FileContent:
         trace = Trace(path, "rocpd", "rocm", attribution="range", facts={"clock": "machine"})
         events = CudaEvents(trace, {})
         devices: dict[int, str | None] = {}
+        names: dict[Hashable, str] = {}
         for table in sorted(database.tables):
             if match := _DISPATCHES.match(table):
                 process = _Process(database, match[1] or "")
+                events.process, names[events.process] = process.key_and_name()
                 process.add(events)
                 devices |= process.devices
         trace.facts["devices"] = [{"device": number, "name": name} for number, name in sorted(devices.items())]
         events.close(database)
-    return FileContent.of(trace)
+    return FileContent.of_processes(events.traces(names))
 
 
 class _Process:
@@ -70,6 +72,12 @@ class _Process:
         gpus = [agent for agent in agents if agent[1] == _GPU]
         self._numbers = {agent[0]: agent[2] if isinstance(agent[2], int) else place for place, agent in enumerate(gpus)}
         self.devices: dict[int, str | None] = {self._numbers[gpu[0]]: gpu[3] or gpu[4] for gpu in gpus}
+
+    def key_and_name(self) -> tuple[Hashable, str]:
+        """The number of the process, else the suffix of its tables; and its command, where the file tells it."""
+        told = self._all("rocpd_info_process", ("pid", "command"))
+        number, command = told[0] if len(told) == 1 else (None, None)
+        return (number if isinstance(number, int) else self._suffix.strip("_") or None), str(command or "")
 
     def _rows(self, table: str, columns: tuple[str, ...]) -> Iterator[list[tuple[Any, ...]]]:
         return self._database.rows(table + self._suffix, columns)

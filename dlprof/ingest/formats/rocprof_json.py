@@ -83,7 +83,12 @@ class _Strings(msgspec.Struct):
     marker_api: Sequence[_Text] = ()
 
 
+class _Metadata(msgspec.Struct):
+    pid: int | None = None
+
+
 class _Process(msgspec.Struct):
+    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
     agents: Sequence[_Agent] = ()
     strings: _Strings = msgspec.field(default_factory=_Strings)
     kernel_symbols: Sequence[_Symbol] = ()
@@ -110,11 +115,12 @@ def read(path: Path) -> FileContent:
     events = CudaEvents(trace, {})
     try:
         for process in msgspec.json.decode(text, type=_File).processes:
+            events.process = process.metadata.pid
             _Reading(trace, events, process).add()
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ArtifactError(f"damaged: {error}", path=path) from error
     events.say_odd()
-    return FileContent.of(trace)
+    return FileContent.of_processes(events.traces())
 
 
 class _Reading:

@@ -31,15 +31,20 @@ class EventStore:
         self._files: list[Path] = []
         self._folder: tempfile.TemporaryDirectory[str] | None = None
 
-    def add(self, events: Events) -> None:
+    def add(self, events: Events, *, counted: bool = True) -> None:
         """Add events.
+
+        Args:
+            events: The events.
+            counted: Whether they count towards the limit; those do not that were counted in another store.
 
         Raises:
             LimitError: There are too many of them.
         """
         if not len(events):
             return
-        budget().rows(len(events))
+        if counted:
+            budget().rows(len(events))
         first, last = int(events.start.min()), int(events.ends.max())
         self.first_ns = first if self.first_ns is None else min(self.first_ns, first)
         self.last_ns = last if self.last_ns is None else max(self.last_ns, last)

@@ -153,16 +153,6 @@ class Trace:
         if events:
             self.skipped.append(Skipped(what, events, why))
 
-    def tell_processes(self) -> None:
-        """Note that threads of several processes are told as one, where they are."""
-        processes = {lane.process for lane in self.lanes if lane.device == CPU}
-        if len(processes) > 1:
-            text = (
-                f"{self.path.name} holds threads of {len(processes)} processes, which are told as one: the times of "
-                "their operators are added."
-            )
-            self.tell("trace-processes-joined", "warning", text, len(processes))
-
     def drop(self, slug: str, severity: str, message: str, count: int) -> None:
         """Note events that were left out, and why; nothing if there are none."""
         if count:

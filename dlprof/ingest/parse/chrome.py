@@ -58,6 +58,10 @@ class Args(msgspec.Struct, gc=False):
     correlation_id: int | str | None = None
     run_id: int | str | None = None
     step_num: int | str | None = None
+    device_type: int | float | str | None = msgspec.field(default=None, name="Device Type")
+    device_id: int | float | str | None = msgspec.field(default=None, name="Device Id")
+    allocated: int | float | str | None = msgspec.field(default=None, name="Total Allocated")
+    reserved: int | float | str | None = msgspec.field(default=None, name="Total Reserved")
 
 
 class Event(msgspec.Struct, gc=False):

@@ -36,15 +36,26 @@ select ph, ph = 'M' or (ph = 'X' and (ts is null or dur is null or lower(cat) in
        ph = 'M' as is_metadata, coalesce(cat, '') as cat, coalesce(name, '') as name, coalesce(pid, '0') as pid,
        coalesce(tid, '0') as tid, ts, dur, args.correlation as correlation, args.device as device, args.bytes as bytes,
        args."Sequence number" as sequence, case when ph = 'M' then args.name end as named,
-       case when name in ({shaped}) then args."Input Dims" end as dims
+       case when name in ({shaped}) then args."Input Dims" end as dims,
+       ph in ('i', 'I') and name = '{memory}' and args."Total Allocated" is not null
+           and args."Device Type" is not null as is_memory,
+       args."Device Type" as device_type, args."Device Id" as device_id, args."Total Allocated" as allocated,
+       args."Total Reserved" as reserved
 from read_json('{path}', format = 'array', maximum_object_size = {size}, columns = {{
     ph: 'VARCHAR', cat: 'VARCHAR', name: 'VARCHAR', pid: 'VARCHAR', tid: 'VARCHAR', ts: 'DOUBLE', dur: 'DOUBLE',
     args: 'STRUCT(correlation BIGINT, device BIGINT, bytes VARCHAR, "Sequence number" BIGINT, name VARCHAR,
-                  "Input Dims" JSON)'}})
+                  "Input Dims" JSON, "Device Type" BIGINT, "Device Id" BIGINT, "Total Allocated" BIGINT,
+                  "Total Reserved" BIGINT)'}})
 """
-_ROWS = "select * exclude (ph, wanted) from block where wanted"
+_ROWS = """
+select * exclude (ph, wanted, is_memory, device_type, device_id, allocated, reserved) from block where wanted
+"""
 _OTHERS = """
-select coalesce(ph, ''), cat, count(*) from block where wanted is not true group by all
+select coalesce(ph, ''), cat, count(*) from block where wanted is not true and is_memory is not true group by all
+"""
+_MEMORY = """
+select pid, device_type, device_id, count(*), max(allocated), max(reserved) from block where is_memory
+group by pid, device_type, device_id
 """
 _TEXTS = ("cat", "name", "pid", "tid", "bytes", "named", "dims")
 
@@ -56,10 +67,12 @@ class Table:
     Attributes:
         rows: Metadata and the events of the wanted categories.
         others: The others, counted: (phase, category, events).
+        memory: Records of allocators, by process and device, as `memory_records` takes them.
     """
 
     rows: pa.Table
     others: Sequence[tuple[str, str, int]]
+    memory: Sequence[tuple[Any, ...]] = ()
 
 
 @dataclass(frozen=True)
@@ -105,15 +118,17 @@ class TableReader:
 
     The columns of a table: is_metadata, cat, name, pid, tid (texts), ts, dur (us), and of the arguments correlation,
     device, bytes (text), sequence, named (a text, of metadata), dims (JSON, of `shaped` operators). All texts come as
-    dictionaries. Only metadata and complete events of `categories` are in it; the others are counted beside it.
+    dictionaries. Only metadata and complete events of `categories` are in it; the others are counted beside it, and
+    records of allocators summed up.
 
     Args:
         categories: In lower case.
         shaped: Names of the events of which the shapes are wanted.
+        memory: Name of the instants that are records of allocators.
     """
 
-    def __init__(self, categories: frozenset[str], shaped: frozenset[str]) -> None:
-        self._terms = {"categories": _listed(categories), "shaped": _listed(shaped)}
+    def __init__(self, categories: frozenset[str], shaped: frozenset[str], memory: str = "") -> None:
+        self._terms = {"categories": _listed(categories), "shaped": _listed(shaped), "memory": memory}
         self._workers = min(budget().limits.threads, len(os.sched_getaffinity(0)))
         self._pool = ThreadPoolExecutor(self._workers, "dlprof-json")
         self._folder = tempfile.TemporaryDirectory(prefix="dlprof-")
@@ -161,7 +176,7 @@ class TableReader:
             connection = self._connection()
             connection.execute(load)
             table = connection.sql(_ROWS).to_arrow_table()
-            others = connection.execute(_OTHERS).fetchall()
+            others, memory = (connection.execute(query).fetchall() for query in (_OTHERS, _MEMORY))
         except (OSError, duckdb.Error):
             return None
         for name in ("ts", "dur"):
@@ -170,7 +185,7 @@ class TableReader:
                 return None
         columns = {name: table[name].combine_chunks() for name in table.column_names}
         columns |= {name: columns[name].dictionary_encode() for name in _TEXTS}
-        return Table(pa.table(columns), others)
+        return Table(pa.table(columns), others, memory)
 
     def _connection(self) -> duckdb.DuckDBPyConnection:
         import duckdb  # noqa: PLC0415

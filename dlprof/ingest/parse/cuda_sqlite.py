@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
+from dlprof.ingest.kernels import by_process
 from dlprof.ingest.kernels.events import CPU, NONE, EventRow
 from dlprof.ingest.kernels.scopes import BytesMoved
 from dlprof.ingest.kernels.trace import Lane, Trace
@@ -25,7 +26,9 @@ _REASONS = {
     "rocpd_monitor": "clocks and temperatures of the device; there is no table for them",
     "OSRT_API": "calls of the system's library",
 }
-_COPY_COLUMNS = ("start", "end", "deviceId", "streamId", "correlationId", "bytes", "copyKind")
+_COPY_COLUMNS = ("start", "end", "deviceId", "streamId", "correlationId", "bytes", "copyKind", "globalPid")
+_PACKED = 1 << 40
+"""From here on a number is host, process and thread in one: so Nsight Systems packs them, 24 bits of each."""
 
 
 class Kernel(NamedTuple):
@@ -38,6 +41,8 @@ class Kernel(NamedTuple):
     correlation: Any
     name: Any
     """Number of its string."""
+    process: Any = None
+    """As Nsight Systems numbers it; None: that of the reader."""
 
 
 class Copy(NamedTuple):
@@ -51,6 +56,7 @@ class Copy(NamedTuple):
     size: Any
     way: Any
     """From where to where, as CUPTI numbers it."""
+    process: Any = None
 
 
 class NamedCopy(NamedTuple):
@@ -63,6 +69,7 @@ class NamedCopy(NamedTuple):
     correlation: Any
     size: Any
     name: str
+    process: Any = None
 
 
 class Call(NamedTuple):
@@ -93,12 +100,18 @@ class CudaEvents:
     Args:
         trace: Takes them.
         strings: The strings of the file, by number.
+
+    Attributes:
+        process: The process of rows that do not tell theirs; None: not known.
     """
 
     def __init__(self, trace: Trace, strings: dict[Any, Any]) -> None:
         self._trace = trace
         self._strings = strings
         self._odd = 0
+        self._processes: list[Hashable] = []
+        """Of each lane."""
+        self.process: Hashable = None
 
     def text(self, number: Any) -> str:
         """A string of the file by its number."""
@@ -111,13 +124,21 @@ class CudaEvents:
 
     def _thread(self, thread: Any, name: str | None = None) -> int:
         number = thread if isinstance(thread, int) else 0
-        # Nsight Systems packs host, process and thread into one number; the low 24 bits are the thread.
-        process, low = (number >> 24) & 0xFFFFFF, number & 0xFFFFFF if number > 2**40 else number
-        return self._trace.lane(("thread", thread), Lane(process if number > 2**40 else 0, low, name or str(low)))
+        process, low = _unpacked(number)
+        lane = Lane(process or 0, low, name or str(low))
+        return self._lane("thread", thread, self.process if process is None else process, lane)
 
-    def _stream(self, device: Any, stream: Any) -> int:
+    def _stream(self, device: Any, stream: Any, told: Any) -> int:
         number = stream if isinstance(stream, int) else 0
-        return self._trace.lane(("stream", device, stream), Lane(0, number, f"stream {stream}", device))
+        process, _ = _unpacked(told if isinstance(told, int) else 0)
+        lane = Lane(0, number, f"stream {stream}", device)
+        return self._lane(device, stream, self.process if process is None else process, lane)
+
+    def _lane(self, what: Any, which: Any, process: Hashable, lane: Lane) -> int:
+        number = self._trace.lane((what, which, process), lane)
+        if number == len(self._processes):
+            self._processes.append(process)
+        return number
 
     def add_kernels(self, rows: Sequence[Kernel]) -> None:
         """Add kernels."""
@@ -142,7 +163,7 @@ class CudaEvents:
 
     def _on_device(self, kind: EventKind, row: Kernel | Copy | NamedCopy, name: str) -> EventRow:
         device = row.device if isinstance(row.device, int) and 0 <= row.device < _DEVICES_AT_MOST else 0
-        lane = self._stream(device, row.stream)
+        lane = self._stream(device, row.stream, row.process)
         number = self._trace.names.number(name)
         return EventRow(kind, number, row.start, row.end - row.start, lane, device, _link(row.correlation))
 
@@ -179,10 +200,28 @@ class CudaEvents:
             self._trace.skip(f"rows of {table}", count, _REASONS.get(table, "a table that is not read"))
         self.say_odd()
 
+    def traces(self, names: Mapping[Any, str] | None = None) -> list[Trace]:
+        """A trace for each process: calls of different processes may have the same numbers.
+
+        Args:
+            names: What processes are called.
+        """
+        return by_process.told_apart(self._trace, self._processes, names or {})
+
     def say_odd(self) -> None:
         """Say how many rows have no sensible times."""
         text = f"{self._odd} rows of {self._trace.path.name} have no sensible times and were passed over."
         self._trace.drop("trace-malformed", "warning", text, self._odd)
+
+
+def _unpacked(number: int) -> tuple[int | None, int]:
+    """Process, if the number holds one, and thread."""
+    return ((number >> 24) & 0xFFFFFF, number & 0xFFFFFF) if number > _PACKED else (None, number)
+
+
+def process_number(packed: Any) -> int | None:
+    """The number of a process, of that in which Nsight Systems packs it; None: it is in none."""
+    return _unpacked(packed)[0] if isinstance(packed, int) else None
 
 
 def _is_sensible(start: Any, end: Any) -> bool:

@@ -106,6 +106,7 @@ class Packets:
 
     Attributes:
         tracks: Tracks by number, as far as they were described.
+        processes: Names of processes by number, likewise.
         clocks: The clocks of the trace.
         others: Packets of other data sources, by the number of their field.
         lost: Places at which a writer lost packets.
@@ -115,6 +116,7 @@ class Packets:
         self._data = data
         self._sequences: dict[int, _Sequence] = {}
         self.tracks: dict[int, Track] = {}
+        self.processes: dict[int, str] = {}
         self.clocks = Clocks()
         self.others: Counter[int] = Counter()
         self.lost = 0
@@ -198,7 +200,10 @@ class Packets:
         track.parent = _whole(parts, 5) or track.parent
         if isinstance(parts.get(3), tuple):
             process: dict[int, Any] = dict(fields(data, *parts[3]))
-            track.process, track.name = _whole(process, 1), track.name or _text(data, process, 6)
+            track.process, name = _whole(process, 1), _text(data, process, 6)
+            track.name = track.name or name
+            if name or track.process not in self.processes:
+                self.processes[track.process] = name
         if isinstance(parts.get(4), tuple):
             thread: dict[int, Any] = dict(fields(data, *parts[4]))
             track.process, track.thread = _whole(thread, 1), _whole(thread, 2)

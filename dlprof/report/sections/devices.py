@@ -73,7 +73,7 @@ def busy(page: Page, report: Report) -> None:
     page.title("Devices", f"of the time from {_span(report.devices)}")
     several = len({time.rank for time in report.devices}) > 1
     for time in report.devices:
-        whose = f" of rank {time.rank}" if several and time.rank is not None else ""
+        whose = f"{_of_rank(time, several=several)}{_of_process(time)}"
         shares = [f"busy {percent(time.busy_ns, time.span_ns)} %, idle {percent(time.idle_ns, time.span_ns)} %"]
         shares.append(f"kernels computed {percent(time.compute_ns, time.span_ns)} %")
         page.say(f"{time.device}{whose} of {duration(time.span_ns)}: {', '.join([*shares, *_beside(time)])}", indent=2)
@@ -105,15 +105,20 @@ def gpu_idle(page: Page, report: Report) -> None:
     names = {time.number: time.device for time in report.devices}
     for idle in report.gpu_idle:
         share = percent(idle.idle_ns, idle.span_ns)
-        name = names.get(idle.device, f"gpu:{idle.device}") + _of_rank(idle, several=ranks > 1)
+        name = names.get(idle.device, f"gpu:{idle.device}") + _of_rank(idle, several=ranks > 1) + _of_process(idle)
         page.say(f"{name} idle {duration(idle.idle_ns)} ({share} %): {_reasons(idle)}", indent=2)
         for doing in idle.host_doings[:_BLAMED]:
             page.say(f"{duration(doing.ns)} {safe(waiting_for(doing))}", "dim", 4)
 
 
-def _of_rank(idle: GpuIdle, *, several: bool) -> str:
+def _of_rank(used: GpuIdle | DeviceTime, *, several: bool) -> str:
     """Whose the device is, where there are several ranks."""
-    return f" of rank {idle.rank}" if several and idle.rank is not None else ""
+    return f" of rank {used.rank}" if several and used.rank is not None else ""
+
+
+def _of_process(used: GpuIdle | DeviceTime) -> str:
+    """Which process used the device, where there are several of its rank."""
+    return f" of process {used.pid}" if used.pid is not None else ""
 
 
 def waiting_for(doing: HostDoing) -> str:

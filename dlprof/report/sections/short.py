@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from dlprof.analysis.steps import StepSummary
 from dlprof.analysis.utilisation import GpuUse
-from dlprof.report import no_training, overhead_words, step_words
+from dlprof.report import imported_functions, no_training, overhead_words, step_words, traced_memory
 from dlprof.report.model import MainLoop, MeasuredGpus, PhaseTime, Report
 from dlprof.report.sections.program import no_steps
-from dlprof.schema.vocabulary import EventKind, Phase, Severity, StepTime
+from dlprof.schema.vocabulary import Category, EventKind, Phase, Severity, StepTime
 from dlprof.units import duration, percent, safe, size
 
 _LEAST_SHARE = 0.01
@@ -125,7 +125,7 @@ def memory(report: Report) -> str:
     """How much the program took, and how much was left."""
     use = report.process
     if use.peak_rss_bytes is None:
-        return ""
+        return traced_memory.told(report)
     one = "1 process" if use.processes == 1 else f"{use.processes} processes"
     left = f"; at least {size(use.available_min_bytes)} available" if use.available_min_bytes is not None else ""
     return f"peak {size(use.peak_rss_bytes)} in {one}{left}"
@@ -176,7 +176,10 @@ def kernels(report: Report) -> str:
     whole = sum(times.values())
     top = sorted(times.items(), key=lambda item: -item[1])[:_KERNELS]
     shares = ", ".join(f"{safe(name)} {percent(ns, whole)} %" for name, ns in top)
-    return f"{duration(whole)} of {kind}s on {device}: {shares}"
+    noun = imported_functions.noun(report, kind)
+    if noun != kind and set(times) <= {Category.OTHER}:  # what functions are for, names do not tell
+        return f"{duration(whole)} of {noun}s"
+    return f"{duration(whole)} of {noun}s on {device}: {shares}"
 
 
 def _counts(device: str, kind: str) -> tuple[bool, bool]:

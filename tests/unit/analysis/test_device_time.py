@@ -94,6 +94,13 @@ def test_ranks_that_use_a_device_of_one_number_have_a_device_each() -> None:
     assert [(time.rank, time.span_ns, time.idle_ns) for time in found] == [(0, 10, 0), (1, 20, 0)]
 
 
+def test_processes_of_one_rank_that_use_devices_of_one_number_have_a_device_each() -> None:
+    """As in a file that was merged of several; their times are not added."""
+    found = events(event(0, 0, 10, 0, pid=7), event(0, 5, 20, 0, pid=8))
+
+    assert [(time.pid, time.span_ns, time.busy_ns) for time in found] == [(7, 10, 10), (8, 20, 20)]
+
+
 def test_the_span_of_an_own_run_is_its_windows() -> None:
     """A window of 100 with kernels of 40-60 is idle for 80; what ran after it is not counted."""
     found = events(

@@ -56,6 +56,17 @@ def test_devices_of_one_number_in_two_ranks_are_two() -> None:
     assert [(idle.rank, idle.span_ns, idle.idle_ns) for idle in gpu_idle.of_run(run)] == [(0, 10, 0), (1, 10, 5)]
 
 
+def test_devices_of_one_number_in_two_processes_are_two() -> None:
+    """Gaps of the one are none of the other."""
+    run = in_memory(
+        kernel_ops=table("kernel_ops", [op(0, "kernel", "k")]),
+        kernel_events=table("kernel_events", [event(0, 0, 10, 0, pid=7), event(0, 50, 10, 0, pid=8)]),
+        gpu_gaps=table("gpu_gaps", [gap(0, 10, 5, pid=8)]),
+    )
+
+    assert [(idle.pid, idle.span_ns, idle.idle_ns) for idle in gpu_idle.of_run(run)] == [(7, 10, 0), (8, 10, 5)]
+
+
 def test_a_run_on_the_host_has_no_idle_gpu() -> None:
     """The host is no device."""
     run = in_memory(kernel_events=table("kernel_events", [event(0, 0, 10)]))

@@ -10,6 +10,7 @@ from pathlib import Path
 from dlprof.ingest.formats import (
     cprofile,
     horovod,
+    importtime,
     line_profiler,
     nvidia_smi,
     nvprof_counters,
@@ -191,6 +192,14 @@ PSTATS = {
 }
 """A table of cProfile: calls that are not recursive, calls, own time, time with callees, callers."""
 
+IMPORTS = """\
+starting
+import time: self [us] | cumulative | imported package
+import time:       200 |        200 |   zipimport
+import time:      1000 |       1200 | numpy
+import time:       300 |        300 | json
+"""
+
 VIEWER = (
     '{"displayTimeUnit":"ns","traceEvents":[{"ph":"M","pid":1,"name":"process_name","args":{"name":"/host:CPU"}},'
     '{"ph":"X","pid":1,"tid":1,"ts":1.5,"dur":2,"name":"dot","args":{"hlo_op":"dot","hlo_module":"jit_f"}},{}]}'
@@ -212,6 +221,7 @@ SAMPLES: dict[str, tuple[Reader, Callable[[], bytes]]] = {
     "theano": (theano_profile.READER, (DATA / "theano_two_functions.txt").read_bytes),
     "theano gpu": (theano_profile.READER, (DATA / "theano_gpu.txt").read_bytes),
     "cprofile": (cprofile.READER, lambda: marshal.dumps(PSTATS)),
+    "importtime": (importtime.READER, IMPORTS.encode),
     "viewer": (xspace_json.READER, VIEWER.encode),
     "lprof": (line_profiler.READER, (DATA / "line_profiler.lprof").read_bytes),
     "lines": (line_profiler.READER, (DATA / "line_profiler.txt").read_bytes),

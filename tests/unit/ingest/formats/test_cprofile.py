@@ -11,6 +11,7 @@ import pytest
 from dlprof.ingest.artifact import ArtifactError
 from dlprof.ingest.formats import cprofile, registry
 from dlprof.report import summary
+from dlprof.report.sections import short
 from tests.unit.ingest.formats.samples import PSTATS, put
 from tests.unit.ingest.imports import imported
 
@@ -38,10 +39,22 @@ def test_the_answer_says_that_they_are_functions(tmp_path: Path) -> None:
 
     assert report.verdict == (
         "381 ms in Python functions, by their own time: {built-in method time.sleep} (52 %), inner (app.py:2) (47 %), "
-        "main (app.py:8) (0.3 %); when is not in the file."
+        "main (app.py:8) (0.3 %); when is not in the file. With what they call: main (app.py:8) 381 ms, inner (app.py:2) "
+        "180 ms."
     )
+    assert short.kernels(report) == "381 ms of Python functions"
     assert report.kernels is not None
     assert {row.category for row in report.kernels.rows} == {"other"}
+
+
+def test_functions_of_packages_and_of_python_are_not_the_users(tmp_path: Path) -> None:
+    """Nor is a whole module: it calls everything."""
+    places = ["/v/lib/python3.11/json/__init__.py", "/v/site-packages/a.py", "<frozen importlib>", "/home/me/train.py"]
+    table = {(place, 1, name): (1, 1, 0.1, 0.2, {}) for place in places for name in ("f", "<module>")}
+
+    content = cprofile.read(put(tmp_path, marshal.dumps(table)))
+
+    assert content.facts["own_with_callees"] == [{"function": "f (/home/me/train.py:1)", "total_ns": 200_000_000}]
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import tracemalloc
 from pathlib import Path
 
 import pytest
 
-from dlprof.analysis import kernels
+from dlprof.analysis import device_time, kernels
 from dlprof.ingest.formats import kineto, registry
 from dlprof.store import query
 from tests.unit.ingest.imports import DATA, imported, of_kind, rows
@@ -166,13 +167,39 @@ def test_devices_of_intel_are_called_xpu_and_their_runtime_launches(tmp_path: Pa
 
 
 def test_that_several_processes_are_told_as_one_is_said(tmp_path: Path) -> None:
-    """As in a file that traces of ranks were put together in."""
+    """Where nothing says which of them launched what ran on a device."""
     path = tmp_path / "merged.json"
     spans = [
         {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": pid, "tid": 1, "ts": 1, "dur": 2} for pid in (7, 8)
     ]
+    spans.append({"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 2, "dur": 2})
     path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": spans}))
 
     run = imported(tmp_path, path)
 
     assert [(row["slug"], row["count"]) for row in run.rows("health")] == [("trace-processes-joined", 2)]
+
+
+def _merged(tmp_path: Path, label: str) -> Path:
+    """The traces of two ranks in one file, as programs put them that merge traces."""
+    events = []
+    for rank in (0, 1):
+        for event in json.loads(gzip.decompress((DATA / f"hta_rank{rank}.json.gz").read_bytes()))["traceEvents"]:
+            events.append({**event, "pid": f"[{label}{rank}] {event['pid']}"} if label else event)
+    path = tmp_path / "merged.json"
+    path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
+    return path
+
+
+@pytest.mark.parametrize("label", ["TP", ""])
+def test_ranks_that_were_merged_into_one_file_are_told_apart(tmp_path: Path, label: str) -> None:
+    """Each device is of the rank that launched its kernels, by its label, else by the numbers of their calls."""
+    run = imported(tmp_path, _merged(tmp_path, label))
+
+    query = "SELECT pid, device, count(*) FROM kernels WHERE kind = 'kernel' GROUP BY ALL ORDER BY device"
+    (first, *of_first), (second, *of_second) = rows(run, query)
+    assert (of_first, of_second) == (["gpu:0", 1154], ["gpu:1", 1104])
+    assert first != second
+    busy = [(round(time.busy_ns / 1e3), round(time.span_ns / 1e3)) for time in device_time.of_run(run)]
+    assert sorted(busy) == [(547656, 1222847), (580079, 1231186)]
+    assert "trace-processes-joined" not in [row["slug"] for row in run.rows("health")]

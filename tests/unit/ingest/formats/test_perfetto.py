@@ -72,6 +72,43 @@ def test_what_dlprof_exports_comes_back_with_the_same_sums(tmp_path: Path) -> No
     assert {row["what"] for row in again.rows("skipped")} == {"slices of idle devices"}
 
 
+def _process(key: int, pid: int, name: str) -> bytes:
+    """The track of a process, and of a thread in it."""
+    own = field(60, number(1, key) + field(3, number(1, pid) + field(6, name.encode())))
+    return packet(own) + track(key + 1, "main", key)
+
+
+def _span(place: int, begin: int, end: int, name: str) -> bytes:
+    return event(begin, 1, place, field(23, name.encode())) + event(end, 2, place)
+
+
+def test_processes_of_one_file_are_told_apart(tmp_path: Path) -> None:
+    """A track is of the process that it lies in; a group may be named after one."""
+    tracks = [_process(1, 41, "trainer"), _process(11, 42, "loader"), track(21, "loader: gpu:0"), track(22, "s", 21)]
+    spans = [_span(2, 1000, 1400, "step"), _span(12, 1000, 1900, "decode"), _span(22, 1500, 1600, "resize")]
+    run = imported(tmp_path, put(tmp_path, b"".join([*tracks, *spans]), "out.pftrace"))
+
+    assert rows(run, "SELECT pid, name, kind, start_ns, dur_ns FROM kernels ORDER BY pid, start_ns") == [
+        (41, "step", "operator", 0, 400),
+        (42, "decode", "operator", 0, 900),
+        (42, "resize", "kernel", 500, 100),
+    ]
+    assert [row["file"] for row in run.rows("sources")] == [
+        "out.pftrace (trainer, process 41)",
+        "out.pftrace (loader, process 42)",
+    ]
+
+
+def test_a_device_of_no_process_leaves_them_together(tmp_path: Path) -> None:
+    """Nobody knows which of them launched its kernels."""
+    tracks = [_process(1, 41, "a"), _process(11, 42, "b"), track(21, "GPU 0")]
+    spans = [_span(2, 1000, 1400, "f"), _span(12, 1000, 1900, "g"), _span(21, 1500, 1600, "gemm")]
+    run = imported(tmp_path, put(tmp_path, b"".join([*tracks, *spans]), "out.pftrace"))
+
+    assert [(row["slug"], row["count"]) for row in run.rows("health")] == [("trace-processes-joined", 2)]
+    assert len(run.rows("sources")) == 1
+
+
 @pytest.mark.parametrize(
     ("trace", "message"),
     [

@@ -64,3 +64,23 @@ def test_both_schemas_give_the_same(tmp_path: Path, schema: str) -> None:
         ("kernel", "add()", "gpu:0", "stream 2", 600, 400, 500, None),
     ]
     assert [gpu.name for gpu in run.manifest.gpus or ()] == ["AMD Instinct MI300X"]
+
+
+def test_each_process_has_its_own_calls(tmp_path: Path) -> None:
+    """Its tables number them by themselves: a kernel is linked to a call of its own process."""
+    later = (
+        (COMMON + SCHEMA_3)
+        .replace("_7 ", "_8 ")
+        .replace("1500, 1900", "2500, 2900")
+        .replace("1000, 1100", "2300, 2400")
+    )
+    told = "CREATE TABLE rocpd_info_process_8 (id, pid, command); INSERT INTO rocpd_info_process_8 VALUES (1, 77, 'train');"
+    path = tmp_path / "results.db"
+    with sqlite3.connect(path) as database:
+        database.executescript(COMMON + SCHEMA_3 + later + told)
+    database.close()
+
+    run = imported(tmp_path, path)
+
+    assert rows(run, "SELECT delay_ns FROM kernels WHERE kind = 'kernel' ORDER BY start_ns") == [(500,), (200,)]
+    assert [row["file"] for row in run.rows("sources")] == ["results.db (7)", "results.db (train, process 77)"]

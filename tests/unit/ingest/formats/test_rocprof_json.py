@@ -71,6 +71,19 @@ def test_records_are_named_by_their_strings_and_linked_by_their_correlation(tmp_
     assert [(row["what"], row["events"]) for row in run.rows("skipped")] == [("records of scratch_memory", 1)]
 
 
+def test_processes_of_one_file_are_told_apart(tmp_path: Path) -> None:
+    """Each counts its calls by itself."""
+    (first,) = CONTENT["rocprofiler-sdk-tool"]
+    kernel, call = record(9, 0, 2500, 2900, 10, dispatch_info=DISPATCH), record(1, 0, 2300, 2400, 10)
+    second = {**first, "metadata": {"pid": 8}, "buffer_records": {"kernel_dispatch": [kernel], "hip_api": [call]}}
+    path = put(tmp_path, json.dumps({"rocprofiler-sdk-tool": [first, second]}), "out.json")
+
+    run = imported(tmp_path, path)
+
+    query = "SELECT pid, delay_ns FROM kernels WHERE kind = 'kernel' ORDER BY pid"
+    assert rows(run, query) == [(7, 500), (8, 200)]
+
+
 @pytest.mark.parametrize(("old", "new"), [("1900", '"late"'), ("[{", "{"), ('"internal": 10', '"internal": []')])
 def test_a_damaged_file_is_refused(tmp_path: Path, old: str, new: str) -> None:
     """With what is wrong in it."""

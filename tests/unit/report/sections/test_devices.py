@@ -137,3 +137,16 @@ def test_lines_that_made_kernels_have_a_table_of_their_own() -> None:
         ["train.py:5", "cpu", "10", "30.0 ms", "75.0", "h = x @ w"],
         ["(no line)", "cpu", "10", "10.0 ms", "25.0"],
     ]
+
+
+def test_a_device_of_one_of_several_processes_says_whose_it_is() -> None:
+    """Its number alone would be that of two devices."""
+    both = (replace(BUSY, pid=7), replace(BUSY, pid=8))
+    lines = [line.strip() for line in printed(devices.busy, report(devices=both))]
+
+    named = [line.partition(" of 100")[0] for line in lines if line.startswith("gpu:")]
+    assert named == ["gpu:0 of process 7", "gpu:0 of process 8"]
+    (line,) = (
+        line for line in printed(devices.gpu_idle, report(gpu_idle=(replace(IDLE, pid=8),))) if "idle 40" in line
+    )
+    assert line.strip().startswith("gpu:0 of process 8 idle 40.0 ms")

@@ -1,0 +1,106 @@
+"""Which process launched what ran on a device, where a trace of several names devices and processes alike."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from dlprof.ingest.kernels.events import CPU, NONE, Events, Integers
+from dlprof.ingest.kernels.trace import Trace
+from dlprof.schema.vocabulary import EventKind
+
+_OF_PROGRAMS = (EventKind.OPERATOR, EventKind.PYTHON)
+_CALLS = (EventKind.RUNTIME, EventKind.WAIT)
+_ENOUGH = 0.9
+"""A device is of a process that called for this share of its kernels, each before it began ..."""
+_CLEAR = 0.95
+"""... if no other did for this part of them: processes count their calls alike, so that numbers are the same."""
+_Linked = tuple[Integers, Integers]
+"""Links, and begins (ns), of some events."""
+_LABELLED = re.compile(r"(.*\D)-?\d+", re.DOTALL)
+
+
+def of_lanes(trace: Trace, names: Sequence[str]) -> list[str | None]:
+    """The process of each lane; None: of a device, and nobody knows whose.
+
+    Only what shows work of a program is a process: calls of a runtime and ranges may be numbered otherwise.
+
+    Args:
+        trace: The trace; its kernels and the calls that launched them share links.
+        names: What the file calls the process of each lane; for lanes of devices that may be the device.
+    """
+    programs = _programs(trace, names)
+    if len(programs) < 2:
+        return [next(iter(programs), "")] * len(names)
+    devices = {name for name, lane in zip(names, trace.lanes, strict=True) if lane.device != CPU}
+    found = {name: _of_label(name, programs) for name in devices}
+    unknown = [name for name, process in found.items() if process is None]
+    if unknown:
+        found.update(_by_calls(trace, names, unknown))
+    return [name if lane.device == CPU else found[name] for name, lane in zip(names, trace.lanes, strict=True)]
+
+
+def _programs(trace: Trace, names: Sequence[str]) -> list[str]:
+    """Names of the processes that show work of programs, in order."""
+    shown = np.zeros(len(names), bool)
+    for chunk in trace.events.chunks():
+        shown[np.unique(chunk.lane[chunk.is_kind(*_OF_PROGRAMS) & (chunk.device == CPU)])] = True
+    return list(dict.fromkeys(name for name, is_shown in zip(names, shown.tolist(), strict=True) if is_shown))
+
+
+def _of_label(device: str, programs: Sequence[str]) -> str | None:
+    """The only process that has the label of a device, as in `[TP00] 0` and `[TP00] 4711`."""
+    label = _label(device)
+    same = [process for process in programs if label and _label(process) == label]
+    return same[0] if len(same) == 1 else None
+
+
+def _label(name: str) -> str:
+    match = _LABELLED.fullmatch(name)
+    return match[1].strip() if match else ""
+
+
+def _by_calls(trace: Trace, names: Sequence[str], devices: Sequence[str]) -> Mapping[str, str | None]:
+    """The process that clearly launched what ran on each device; None: there is none."""
+    order = list(dict.fromkeys(names))
+    of_lane = np.asarray([order.index(name) for name in names], np.int64)
+    calls: dict[str, list[_Linked]] = {}
+    ran: dict[str, list[_Linked]] = {device: [] for device in devices}
+    for chunk in trace.events.chunks():
+        linked = chunk.link > NONE
+        on_host = chunk.device == CPU
+        for number, part in _grouped(chunk.select(chunk.is_kind(*_CALLS) & linked & on_host), of_lane):
+            calls.setdefault(order[number], []).append(part)
+        for number, part in _grouped(chunk.select(linked & ~on_host), of_lane):
+            if order[number] in ran:
+                ran[order[number]].append(part)
+    known = {process: _joined(parts) for process, parts in calls.items()}
+    return {device: _launcher(_joined(parts), known) if parts else None for device, parts in ran.items()}
+
+
+def _grouped(events: Events, of_lane: Integers) -> Iterator[tuple[int, _Linked]]:
+    """Links and begins of events, by the process of their lane."""
+    code = of_lane[events.lane]
+    order = np.argsort(code, kind="stable")
+    for rows in np.split(order, np.flatnonzero(np.diff(code[order])) + 1) if len(order) else ():
+        yield int(code[rows[0]]), (events.link[rows], events.start[rows])
+
+
+def _joined(parts: Sequence[_Linked]) -> _Linked:
+    links, starts = (np.concatenate(column) for column in zip(*parts, strict=True))
+    order = np.argsort(links, kind="stable")
+    return links[order], starts[order]
+
+
+def _launcher(kernels: _Linked, calls: Mapping[str, _Linked]) -> str | None:
+    links, starts = kernels
+    shares: dict[str, float] = {}
+    for process, (known, called) in calls.items():
+        at = np.minimum(np.searchsorted(known, links), len(known) - 1)
+        shares[process] = float(np.mean((known[at] == links) & (called[at] <= starts)))
+    best, *others = sorted(shares, key=lambda process: -shares[process]) or [""]
+    if shares.get(best, 0) < _ENOUGH or (others and shares[others[0]] >= _CLEAR * shares[best]):
+        return None
+    return best
