@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import bisect
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -39,6 +41,8 @@ def of_lanes(trace: Trace, names: Sequence[str]) -> list[str | None]:
     unknown = [name for name, process in found.items() if process is None]
     if unknown:
         found.update(_by_calls(trace, names, unknown))
+    if None in found.values():
+        found.update(_by_place(_places(trace, names), programs, found))
     return [name if lane.device == CPU else found[name] for name, lane in zip(names, trace.lanes, strict=True)]
 
 
@@ -60,6 +64,55 @@ def _of_label(device: str, programs: Sequence[str]) -> str | None:
 def _label(name: str) -> str:
     match = _LABELLED.fullmatch(name)
     return match[1].strip() if match else ""
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where the events of a process, or of a device, stand in a file: number of the first and of the last."""
+
+    first: int
+    last: int
+
+
+def _places(trace: Trace, names: Sequence[str]) -> dict[tuple[str, bool], _Place]:
+    """The place of each process and device, by its name and whether it is a device."""
+    first, last = np.full(len(names), np.iinfo(np.int64).max), np.full(len(names), -1)
+    done = 0
+    for chunk in trace.events.chunks():
+        at = np.arange(done, done + len(chunk))
+        np.minimum.at(first, chunk.lane, at)
+        np.maximum.at(last, chunk.lane, at)
+        done += len(chunk)
+    found: dict[tuple[str, bool], _Place] = {}
+    for number in np.flatnonzero(last >= 0).tolist():
+        key = names[number], trace.lanes[number].device != CPU
+        known = found.get(key, _Place(int(first[number]), int(last[number])))
+        found[key] = _Place(min(known.first, int(first[number])), max(known.last, int(last[number])))
+    return found
+
+
+def _by_place(
+    places: Mapping[tuple[str, bool], _Place], programs: Sequence[str], known: Mapping[str, str | None]
+) -> Mapping[str, str | None]:
+    """All devices by the place of their events, where traces stand in the file one behind the other.
+
+    So that all events of a process, and those of at least one device, stand before the first one of the next process.
+    """
+    order = sorted(programs, key=lambda process: places[process, False].first)
+    ends = [places[process, False].first for process in order[1:]]
+    if any(places[process, False].last >= end for process, end in zip(order, ends, strict=False)):
+        return known
+    found: dict[str, str | None] = {}
+    for device in known:
+        place = places.get((device, True))
+        if place is None:  # nothing ran on it
+            continue
+        at = bisect.bisect_right(ends, place.first)
+        if place.first < places[order[0], False].first or bisect.bisect_right(ends, place.last) != at:
+            return known
+        found[device] = order[at]
+    agree = all(process in (None, found.get(device)) for device, process in known.items())
+    return found if agree and set(found.values()) == set(order) else known
 
 
 def _by_calls(trace: Trace, names: Sequence[str], devices: Sequence[str]) -> Mapping[str, str | None]:

@@ -61,6 +61,20 @@ def test_where_two_processes_may_have_launched_a_kernel_nobody_is_named() -> Non
     assert _owners(lanes) == ["41", "42", None, None]
 
 
+def test_traces_that_stand_one_behind_the_other_tell_it() -> None:
+    """Each with its device: calls of both have the same numbers there, and those of the first came before all."""
+    lanes = [_host("41", (1, 5)), _device("0", (8, 5)), _host("42", (2, 5)), _device("1", (9, 5))]
+
+    assert _owners(lanes) == ["41", "41", "42", "42"]
+
+
+def test_places_tell_nothing_where_a_device_stands_in_both_traces() -> None:
+    """As in files of ranks that each called their device 0."""
+    lanes = [_host("41", (1, 5)), _device("0", (8, 5)), _host("42", (2, 5)), _device("0", (9, 5))]
+
+    assert _owners(lanes) == ["41", None, "42", None]
+
+
 def test_what_shows_ranges_or_calls_alone_is_no_process() -> None:
     """Some tracers number these otherwise than operators."""
     lanes = [_host("41"), ("7", CPU, [(RANGE, 0, NONE)]), ("8", CPU, [(CALL, 0, 5)]), _device("0", (3, 5))]
