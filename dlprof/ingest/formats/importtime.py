@@ -50,7 +50,7 @@ def read(path: Path) -> FileContent:
             first[module] = first.get(module, 0) + whole_ns
     if not own:
         raise ArtifactError("there is no module in it", path=path)
-    sums = [OperatorSum(EventKind.OPERATOR, module, CPU, *counted) for module, counted in own.items()]
+    sums = [OperatorSum(EventKind.OPERATOR, module, CPU, *counted, tells_work=False) for module, counted in own.items()]
     trace = Trace(path, "importtime", "python", sums=sums, facts=_facts(own, first))
     trace.skip("lines", others, "what the program printed, and no row of the table")
     return FileContent.of(trace)

@@ -43,7 +43,8 @@ class KernelOps:
     def number_sum(self, row: OperatorSum) -> int:
         """The row of a sum over executions, whose layer nobody knows."""
         op = row.name if row.kind is EventKind.OPERATOR else None
-        return self._ops.number(KernelOp(row.kind.word, row.name, op, category(op or "", row.name)))
+        sort = category(op or "", row.name) if row.tells_work else Category.OTHER
+        return self._ops.number(KernelOp(row.kind.word, row.name, op, sort))
 
     def number_events(self, trace: Trace, events: Events, labels: Labels) -> Integers:
         """The row of each event."""

@@ -47,6 +47,7 @@ class OperatorSum:
         total_ns: Time of all executions (ns).
         min_ns: Time of the shortest (ns); None: not told.
         max_ns: Time of the longest (ns); None: not told.
+        tells_work: Whether its name tells what is done; that of a module does not.
     """
 
     kind: EventKind
@@ -56,6 +57,7 @@ class OperatorSum:
     total_ns: int
     min_ns: int | None = None
     max_ns: int | None = None
+    tells_work: bool = True
 
 
 @dataclass

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 from rich.text import Text
@@ -73,7 +74,7 @@ def busy(page: Page, report: Report) -> None:
     page.title("Devices", f"of the time from {_span(report.devices)}")
     several = len({time.rank for time in report.devices}) > 1
     for time in report.devices:
-        whose = f"{_of_rank(time, several=several)}{_of_process(time)}"
+        whose = f"{_of_rank(time, several=several)}{_of_process(report, time)}"
         shares = [f"busy {percent(time.busy_ns, time.span_ns)} %, idle {percent(time.idle_ns, time.span_ns)} %"]
         shares.append(f"kernels computed {percent(time.compute_ns, time.span_ns)} %")
         page.say(f"{time.device}{whose} of {duration(time.span_ns)}: {', '.join([*shares, *_beside(time)])}", indent=2)
@@ -105,7 +106,9 @@ def gpu_idle(page: Page, report: Report) -> None:
     names = {time.number: time.device for time in report.devices}
     for idle in report.gpu_idle:
         share = percent(idle.idle_ns, idle.span_ns)
-        name = names.get(idle.device, f"gpu:{idle.device}") + _of_rank(idle, several=ranks > 1) + _of_process(idle)
+        name = (
+            names.get(idle.device, f"gpu:{idle.device}") + _of_rank(idle, several=ranks > 1) + _of_process(report, idle)
+        )
         page.say(f"{name} idle {duration(idle.idle_ns)} ({share} %): {_reasons(idle)}", indent=2)
         for doing in idle.host_doings[:_BLAMED]:
             page.say(f"{duration(doing.ns)} {safe(waiting_for(doing))}", "dim", 4)
@@ -116,9 +119,15 @@ def _of_rank(used: GpuIdle | DeviceTime, *, several: bool) -> str:
     return f" of rank {used.rank}" if several and used.rank is not None else ""
 
 
-def _of_process(used: GpuIdle | DeviceTime) -> str:
+def _of_process(report: Report, used: GpuIdle | DeviceTime) -> str:
     """Which process used the device, where there are several of its rank."""
-    return f" of process {used.pid}" if used.pid is not None else ""
+    if used.pid is None:
+        return ""
+    told = (json.loads(source.facts or "{}") for source in report.sources)
+    named = next(
+        (one["process"] for one in told if one.get("pid") == used.pid and not one.get("is_numbered", True)), None
+    )
+    return f" of {safe(str(named))}" if named else f" of process {used.pid}"
 
 
 def waiting_for(doing: HostDoing) -> str:

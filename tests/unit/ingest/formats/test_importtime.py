@@ -41,6 +41,15 @@ def test_the_answer_has_what_took_longest_with_what_it_imports(tmp_path: Path) -
     assert short.kernels(report) == "1.50 ms of imports"
 
 
+def test_names_of_modules_tell_no_category(tmp_path: Path) -> None:
+    """`random` and `email.header` are no work of a model."""
+    text = IMPORTS.replace("numpy", "random")
+
+    run = imported(tmp_path, put(tmp_path, text))
+
+    assert {op["category"] for op in run.rows("kernel_ops")} == {"other"}
+
+
 def test_processes_that_print_into_one_file_are_added(tmp_path: Path) -> None:
     """Each prints the head once more."""
     content = importtime.read(put(tmp_path, IMPORTS + IMPORTS))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 from msgspec import structs
 
 from dlprof.analysis.device_time import DeviceTime, SpanOf
 from dlprof.analysis.gpu_idle import GpuIdle, HostDoing
-from dlprof.report.model import KernelSums, LayerKernels, LineKernels
+from dlprof.report.model import KernelSums, LayerKernels, LineKernels, Source
 from dlprof.report.sections import devices
 from tests.unit.report.reports import printed, report, rows
 from tests.unit.runs import MS
@@ -150,3 +151,11 @@ def test_a_device_of_one_of_several_processes_says_whose_it_is() -> None:
         line for line in printed(devices.gpu_idle, report(gpu_idle=(replace(IDLE, pid=8),))) if "idle 40" in line
     )
     assert line.strip().startswith("gpu:0 of process 8 idle 40.0 ms")
+
+
+def test_a_process_that_its_file_calls_by_a_text_is_called_so() -> None:
+    """The number of the tables is made up."""
+    told = Source("f.json", "kineto", 1, 0, json.dumps({"pid": 7, "process": "[TP00] 41", "is_numbered": False}))
+    lines = printed(devices.busy, report(devices=(replace(BUSY, pid=7),), sources=(told,)))
+
+    assert lines[1].strip().startswith("gpu:0 of [TP00] 41 of 100 ms")
