@@ -15,7 +15,7 @@ from typing import Any
 
 from dlprof.ingest.limits import budget
 from dlprof.ingest.parse.perfetto_clocks import Clocks
-from dlprof.ingest.parse.protowire import Span, WireError, fields, signed
+from dlprof.ingest.parse.protowire import Span, WireError, fields, signed, varint
 
 _PACKET = 1
 _CLOCK_SNAPSHOT, _TIMESTAMP, _SEQUENCE, _EVENT, _INTERNED, _FLAGS = 6, 8, 10, 11, 12, 13
@@ -210,7 +210,9 @@ class Packets:
             track.name = track.name or _text(data, thread, 5)
 
     def _event(self, data: Any, parts: dict[int, Any], number: int, sequence: _Sequence) -> TrackEvent:
-        event: dict[int, Any] = dict(fields(data, *parts[_EVENT]))
+        event: dict[int, Any] = {}
+        for key, value in fields(data, *parts[_EVENT]):
+            event.setdefault(key, value)  # of several categories the first counts
         legacy: dict[int, Any] = dict(fields(data, *event[6])) if isinstance(event.get(6), tuple) else {}
         name = sequence.texts.get(("name", _whole(event, 10) or _whole(legacy, 1)), "") or _text(data, event, 23)
         category = sequence.texts.get(("category", _first_packed(data, event.get(3))), "") or _text(data, event, 22)
@@ -241,6 +243,5 @@ def _text(data: Any, parts: dict[int, Any], key: int) -> str:
 def _first_packed(data: Any, value: Any) -> int:
     """The first number of a field that may be packed."""
     if isinstance(value, tuple):
-        from_bytes = next(iter(bytes(data[value[0] : value[1]])), 0)
-        return from_bytes & 0x7F
+        return varint(data, *value)[0] if value[0] < value[1] else 0
     return value if isinstance(value, int) else 0

@@ -35,3 +35,14 @@ def test_lost_packets_and_other_sources_are_counted() -> None:
     assert list(packets.events()) == []
     assert packets.lost == 1
     assert dict(packets.others) == {1: 2}
+
+
+def test_the_first_of_several_categories_counts_whichever_way_they_are_written() -> None:
+    """One by one, or as the bytes of all numbers; these may take more than one byte each."""
+    known = field(1, number(1, 300) + field(2, b"kernel")) + field(1, number(1, 5) + field(2, b"other"))
+    texts = packet(field(12, known), number(13, 1))
+    one_by_one = event(5, 1, 8, number(3, 300), number(3, 5))
+    as_bytes = event(6, 1, 8, field(3, b"\xac\x02\x05"))
+    packets = Packets(texts + one_by_one + as_bytes)
+
+    assert [found.category for found in packets.events()] == ["kernel", "kernel"]
