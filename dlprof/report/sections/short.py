@@ -179,7 +179,9 @@ def kernels(report: Report) -> str:
     noun = imported_functions.noun(report, kind)
     if noun != kind and set(times) <= {Category.OTHER}:  # what functions are for, names do not tell
         return f"{duration(whole)} of {noun}s"
-    return f"{duration(whole)} of {noun}s on {device}: {shares}"
+    users = {used.pid for used in report.devices if used.device == device and used.pid is not None}
+    whose = f" of {len(users)} processes" if len(users) > 1 else ""
+    return f"{duration(whole)} of {noun}s on {device}{whose}: {shares}"
 
 
 def _counts(device: str, kind: str) -> tuple[bool, bool]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from dlprof.analysis.device_time import DeviceTime, SpanOf
 from dlprof.analysis.import_lines import ImportLine
 from dlprof.analysis.steps import StepSummary
 from dlprof.analysis.utilisation import GpuUse
@@ -195,6 +197,17 @@ def test_kernels_are_those_of_a_gpu_and_never_one_sum_with_the_cpus() -> None:
     sums = KernelSums((), 21 * S, 0, 0, rows, ())
 
     assert short.kernels(report(kernels=sums)) == "4.00 s of kernels on gpu:0: conv 75.0 %, no category 25.0 %"
+
+
+def test_a_device_of_one_number_in_several_processes_says_so() -> None:
+    """The sum is of all of them."""
+    rows = (CategoryKernels("conv", "kernel", "gpu:0", 3 * S),)
+    used = DeviceTime("gpu:0", 0, "h", 0, S, S, 0, S, 0, 0, 0, 0, 1, S, SpanOf.EVENTS, ())
+    devices = (replace(used, pid=7), replace(used, pid=8))
+
+    told = short.kernels(report(kernels=KernelSums((), 3 * S, 0, 0, rows, ()), devices=devices))
+
+    assert told == "3.00 s of kernels on gpu:0 of 2 processes: conv 100.0 %"
 
 
 def test_warnings_are_counted_and_the_first_is_told() -> None:
