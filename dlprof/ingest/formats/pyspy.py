@@ -1,4 +1,4 @@
-"""Reads py-spy's files: speedscope (JSON), raw (folded stacks) and chrometrace (JSON)."""
+"""Reads py-spy's files: speedscope (JSON), raw (folded stacks) and chrometrace (JSON); the first two of others, too."""
 
 from __future__ import annotations
 
@@ -43,6 +43,10 @@ _FOLDED = re.compile(
     r'(?:process [0-9]+:"|thread \([0-9]+\)|[^;\n]{1,999} \([^;\n]{1,999}:[0-9]+\)(?:;| [0-9]+\r?$))', re.MULTILINE
 )
 _FOLDED_END = re.compile(r"\([^;\n]{1,999}:[0-9]+\) [0-9]+\r?$", re.MULTILINE)
+_OF_OTHERS = re.compile(r"(?:[^;\n]{1,999}(?:;[^;\n]{1,999}){1,500} [0-9]{1,12}\r?\n){2}")
+"""Folded stacks of other makers begin so, whose frames need have no files (`stackcollapse-perf.pl`, async-profiler)."""
+_TRAMPOLINE = re.compile(r"py::(.+):(/.*\.py)", re.DOTALL)
+"""A function of Python as Linux perf sees it (`python -X perf`)."""
 _FILENAME = re.compile(r'"args"\s*:\s*\{[^{}]*"filename"')
 _BEGIN_OR_END = re.compile(r'"ph"\s*:\s*"[BE]"')
 _COMPLETE = re.compile(r'"ph"\s*:\s*"X"')
@@ -62,6 +66,11 @@ def claims(sample: Sample) -> bool:
         return _SCHEMA in text
     if text.startswith("["):
         return bool(_FILENAME.search(text) and _BEGIN_OR_END.search(text)) and not _COMPLETE.search(text)
+    return _is_own(text) or _OF_OTHERS.match(text) is not None
+
+
+def _is_own(text: str) -> bool:
+    """Whether folded stacks are as py-spy writes them."""
     return bool(_FOLDED.match(text) and _FOLDED_END.search(text))
 
 
@@ -137,6 +146,14 @@ def _without_time(path: Path) -> Health:
     return Health("stacks-without-time", "warning", text)
 
 
+def _of_unknown_counts(path: Path) -> Health:
+    text = (
+        f"{path.name} does not say what its counts are (samples, or what else its maker counted): shares are right, "
+        "times are made up, 10 ms for each."
+    )
+    return Health("stacks-without-time", "warning", text)
+
+
 def _summed_up(path: Path) -> Health:
     text = (
         f"{path.name} tells frames by their begins and ends, where some makers (pyinstrument) put equal calls "
@@ -196,6 +213,8 @@ def _read_speedscope(path: Path) -> FileContent:
     frames = [_framed(frame.name, frame.file, frame.line) for frame in told.shared.frames]
     stacks = _Stacks()
     profiles = [_add_profile(stacks, number, profile, frames) for number, profile in enumerate(told.profiles)]
+    if not stacks.known:
+        raise ArtifactError("there are no stacks in it", path=path)
     samples = sum(profile["samples"] for profile in profiles)
     facts = {"exporter": told.exporter, "profiles": profiles, "samples": samples}
     health = [_without_time(path)] if any(profile.unit == "none" for profile in told.profiles) else []
@@ -259,7 +278,9 @@ def _read_raw(path: Path) -> FileContent:
     stacks = _Stacks()
     ends: dict[Thread, int] = {}
     total = 0
+    is_own = False
     for number, record in _records(path):
+        is_own = is_own or _is_own(record)
         try:
             thread, stack, count = _unfolded(record)
         except ValueError as error:
@@ -270,7 +291,8 @@ def _read_raw(path: Path) -> FileContent:
         total += count
     if not ends:
         raise ArtifactError("there are no stacks in it", path=path)
-    return stacks.content("pyspy-raw", {"samples": total, "threads": len(ends)}, [_without_time(path)])
+    name, said = ("pyspy-raw", _without_time(path)) if is_own else ("folded-stacks", _of_unknown_counts(path))
+    return stacks.content(name, {"samples": total, "threads": len(ends)}, [said])
 
 
 def _records(path: Path) -> Iterator[tuple[int, str]]:
@@ -317,8 +339,11 @@ def _unfolded(record: str) -> tuple[Thread, tuple[Frame, ...], int]:
         if said:
             thread = said
             continue
-        match = _FRAME.fullmatch(part)
-        frame = _framed(match[1], match[2], int(match[3] or 0)) if match else _framed(part, "", 0)
+        traced, match = _TRAMPOLINE.fullmatch(part), _FRAME.fullmatch(part)
+        if traced:
+            frame = _framed(traced[1], traced[2], 0)
+        else:
+            frame = _framed(match[1], match[2], int(match[3] or 0)) if match else _framed(part, "", 0)
         if frame is not None and part:
             stack.append(frame)
     return thread, tuple(stack), count
@@ -365,4 +390,4 @@ def _events(source: ChromeFile) -> Iterator[FrameEvent]:
             yield FrameEvent(event.pid, event.tid, event.ts, event.ph, str(event.name), file, line)
 
 
-READER = Reader("py-spy", "py-spy (raw, speedscope, chrometrace)", claims, read)
+READER = Reader("py-spy", "py-spy (raw, speedscope, chrometrace), folded stacks", claims, read)

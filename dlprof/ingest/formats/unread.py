@@ -62,7 +62,8 @@ _KNOWN = (
     _Known(_begins(b"PERFILE2"), "samples of Linux perf, of native code: `perf report` shows them"),
     _Known(
         _holds(rb"^\S[^\n:]* +\d+(?:/\d+)? +(?:\[\d+\] +)?\d+\.\d{6,9}: +(?:\d+ +)?[\w-]+(?::\w+)*: *$"),
-        "what `perf script` prints, samples of native code: `perf report` shows them",
+        "what `perf script` prints, samples of native code: `perf report` shows them; folded stacks made of it "
+        "(`stackcollapse-perf.pl`) are read",
     ),
     _Known(
         _holds(rb"\A(?:\x04\"M\x18.{1,24})?memray"),
@@ -119,10 +120,13 @@ _KNOWN = (
         _holds(rb"\A(?:MOJ|# austin: )"),
         "samples of Austin: `austin2speedscope` brings them into speedscope's format, which is read",
     ),
-    _Known(_holds(rb'\A\{"nodes":\[.*"callFrame"'), "a profile of a JavaScript engine (.cpuprofile)"),
     _Known(
-        _holds(rb"\A(?:[^\n;]+(?:;[^\n;]+)+ \d+\n){2}"),
-        "folded stacks without files and lines: of such files only those of `py-spy record -f raw` are read",
+        _holds(rb'\A\{"nodes":\[.*"callFrame"|\A\s*\{\s*"(?:nodes|typeId|head)"[^;]*"(?:callFrame|functionName)"'),
+        "a profile of a JavaScript engine (.cpuprofile)",
+    ),
+    _Known(
+        _holds(rb"\A[\s\S]{0,32}?\x0a\x04\x08[\x01-\x10]\x10[\x01-\x10]\x0a\x04\x08"),
+        "a profile of pprof, such as what JAX writes of a device's memory: `pprof -top FILE` shows it",
     ),
     _Known(
         _is_pickle_with(b"segments", b"device_traces"),

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from dlprof.ingest.artifact import ArtifactError
 from dlprof.ingest.formats import pyspy as pyspy_files
 from tests.unit.ingest.formats.samples import (
     CHROME,
@@ -116,3 +117,31 @@ def test_frames_that_are_opened_and_closed_are_stacks_of_what_is_open(tmp_path: 
         (2_000_000_000, 1_000_000_000, 2),
     ]
     assert [row["slug"] for row in run.rows("health")] == ["stacks-summed-up"]
+
+
+def test_folded_stacks_of_others_are_shares_without_times(tmp_path: Path) -> None:
+    """Nobody knows what their counts are; Linux perf names functions of Python with their files."""
+    text = "python;main;py::train:/a/train.py 30\npython;main;[unknown] 10\n"
+
+    run = imported(tmp_path, put(tmp_path, text))
+
+    frames = [(row["function"], row["file"]) for row in run.rows("frames") if row["depth"] == 2]
+    assert frames == [("train", "/a/train.py"), ("[unknown]", "")]
+    assert [row["dur_ns"] for row in run.rows("stacks")] == [300_000_000, 100_000_000]
+    assert [(row["slug"], "not say what its counts are" in row["message"]) for row in run.rows("health")] == [
+        ("stacks-without-time", True)
+    ]
+    assert run.rows("sources")[0]["format"] == "folded-stacks"
+
+
+def test_a_profile_without_a_stack_is_refused(tmp_path: Path) -> None:
+    """A run of it would say that nothing was done."""
+    profile = {"type": "evented", "name": "p", "unit": "seconds", "startValue": 0, "endValue": 1, "events": []}
+    told = {
+        "$schema": "https://www.speedscope.app/file-format-schema.json",
+        "profiles": [profile],
+        "shared": {"frames": []},
+    }
+
+    with pytest.raises(ArtifactError, match="no stacks in it"):
+        imported(tmp_path, put(tmp_path, json.dumps(told)))
