@@ -18,7 +18,7 @@ from dlprof.schema.vocabulary import MAIN_THREAD
 from dlprof.store.run import Run
 from dlprof.store.values import values
 
-_NAMELESS = "without a name"
+NAMELESS = "without a name"
 
 
 class Frame(NamedTuple):
@@ -119,7 +119,7 @@ def _by_thread(piece: pa.Table) -> Iterator[tuple[str, int, int]]:
     names = texts.dictionary.to_pylist()
     thread = np.asarray(texts.indices.to_numpy(zero_copy_only=False), np.int64)
     for (place, number), ns in grouped.sums((thread, integers(piece["stack_id"])), integers(piece["dur_ns"])):
-        yield f"thread {names[place] or _NAMELESS}", number, ns
+        yield f"thread {names[place] or NAMELESS}", number, ns
 
 
 def frames_by_stack(run: Run) -> Mapping[int, tuple[Frame, ...]]:

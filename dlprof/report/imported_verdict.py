@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dlprof.analysis.device_time import DeviceTime
 from dlprof.analysis.gpu_idle import HostDoing
 from dlprof.analysis.kernels import OF_DEVICES
+from dlprof.analysis.stacks import NAMELESS
 from dlprof.report import imported_functions, step_words
 from dlprof.report.imported_parts import Facts
 from dlprof.report.model import MeasuredGpus, PhaseStack, Report
@@ -122,7 +123,7 @@ def _idle(report: Report, facts: Facts) -> str:
     part, ns = max(facts.idle.items(), key=lambda item: item[1])
     how_much = "most" if ns > _MOST * whole else "the largest part"
     ranks = {(device.host, device.rank): device for device in report.devices}
-    whose = _of_process(facts) or (f" of rank {report.devices[0].rank}" if len(ranks) > 1 else "")
+    whose = f" of rank {report.devices[0].rank}" if len(ranks) > 1 else _of_process(facts)
     longest = "for longest" if part is StepPart.IDLE else "and stood longest"
     return f"; in {how_much} of the idle time{whose} ({_percent(ns, whole)}) {_IDLE[part]}{_at(report, facts, longest)}"
 
@@ -259,8 +260,9 @@ def _of_stacks(report: Report) -> str:
             shares[stack.frames[0].function, _place(stack)] += round(1000 * stack.share)
     (function, place), share = shares.most_common(1)[0]
     stack = next(one for one in standing if (one.frames[0].function, _place(one)) == (function, place))
-    where = f"{_short(function)} ({place}){_called_at(stack)}"
-    return f"Of the samples of {phase}, {share // 10} %{' or more' if share < _ALL else ''} stood in {where}."
+    where = f"{_short(function)}{f' ({place})' if place else ''}{_called_at(stack)}"
+    whose = "" if phase.endswith(NAMELESS) else f" of {phase}"
+    return f"Of the samples{whose}, {share // 10} %{' or more' if share < _ALL else ''} stood in {where}."
 
 
 def _called_at(stack: PhaseStack) -> str:
@@ -272,8 +274,9 @@ def _called_at(stack: PhaseStack) -> str:
 
 
 def _place(stack: PhaseStack) -> str:
+    """The file and line that a stack ends in, as far as its maker knows them."""
     frame = stack.frames[0]
-    return f"{'/'.join(frame.file.split('/')[-2:])}:{frame.line}"
+    return f"{'/'.join(frame.file.split('/')[-2:])}{f':{frame.line}' if frame.line else ''}" if frame.file else ""
 
 
 def _of_lines(report: Report) -> str:

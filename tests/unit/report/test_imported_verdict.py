@@ -204,3 +204,12 @@ def test_steps_that_only_begin_the_work_are_not_taken_for_it(tmp_path: Path) -> 
         "A train step takes 1.00 ms, the median of 2, but 100 % of the time of operators lies outside of the steps: "
         "they may only start what runs later."
     )
+
+
+def test_samples_of_no_thread_and_no_file_are_told_without_these(tmp_path: Path) -> None:
+    """As in folded stacks of native code."""
+    frames = [{"stack_id": 0, "depth": 0, "function": "sgemm_kernel", "file": "", "line": 0}]
+    stacks = [{"thread_id": 0, "thread": "", "start_ns": 0, "dur_ns": S, "stack_id": 0}]
+    run = make(tmp_path / "r", manifest(state="imported", process={"wall_ns": S}), stacks=stacks, frames=frames)
+
+    assert verdict(run) == "Of the samples, 100 % stood in sgemm_kernel."
