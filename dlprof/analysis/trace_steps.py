@@ -72,6 +72,7 @@ class Structure:
         how: How the steps were told, for people.
         overlapping: Steps that began before the one before had ended, and were cut there.
         empty: Ranges that have no duration, and are no steps.
+        windows: The files that they are in.
     """
 
     place: Place
@@ -80,6 +81,7 @@ class Structure:
     how: str
     overlapping: int = 0
     empty: int = 0
+    windows: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,9 @@ def find(run: Run) -> Structure | None:
     found = _of_ranges([one for one in ranges if one.mark.sort in _AS_STEPS]) or _of_files(run)
     if found is None:
         return None
-    here = [one for one in ranges if one.place == found.place]
+    whose = replace(found.place, window=0)
+    windows = found.windows or {found.place.window}
+    here = [one for one in ranges if one.place.window in windows and replace(one.place, window=0) == whose]
     epochs = _in_order([one for one in here if one.mark.sort is MarkSort.EPOCH])
     waits = [one for one in here if one.mark.sort is MarkSort.INPUT]
     steps = _with_waits(_with_loops(run, found), waits)
@@ -140,7 +144,8 @@ def _of_ranges(ranges: Sequence[_Range]) -> Structure | None:
             chosen += group
     steps, overlapping = _cut(_in_order(chosen))
     empty = sum(one.end <= one.begin for one in chosen)
-    return Structure(place, steps, (), how, overlapping, empty) if steps else None
+    windows = frozenset(one.place.window for one in chosen)
+    return Structure(place, steps, (), how, overlapping, empty, windows) if steps else None
 
 
 def _rank(group: Sequence[_Range]) -> tuple[int, int, int, int]:

@@ -20,6 +20,8 @@ _KERNELS = 3
 _LINES = 3
 _PART_NAMES = {Phase.FIT_WAIT.value: "wait for results"}
 """Parts whose name alone would be misread: nothing waits for data there."""
+_OF_TRACES = {Phase.FIT.value: "training steps", Phase.UNATTRIBUTED.value: "not traced"}
+"""Phases of foreign traces, between which a profiler may have been off."""
 _TOLD = (Severity.ERROR, Severity.WARNING)
 """What else is in the health section changes no figure."""
 
@@ -62,7 +64,7 @@ def _name(report: Report, phase: PhaseTime) -> str:
     """A phase; a foreign trace shows the steps of a training, and nothing else of a fit."""
     if not report.imported:
         return phase.name
-    return "training steps" if phase.name == Phase.FIT else phase.name.replace("_", " ")
+    return _OF_TRACES.get(phase.name, phase.name.replace("_", " "))
 
 
 def steps(report: Report) -> str:

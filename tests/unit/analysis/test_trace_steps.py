@@ -221,3 +221,16 @@ def test_steps_of_another_thread_in_another_file_are_of_another_process(tmp_path
     )
 
     assert times(structure.steps) == [(2, 0, 4)]
+
+
+def test_waits_of_all_files_of_a_thread_are_waits_of_its_steps(tmp_path: Path) -> None:
+    """A step of a later file waited, too: that nobody looked there is no zero."""
+    structure = found(
+        tmp_path / "r",
+        marked("ProfilerStep#2", 0, 4, window=0),
+        Event("input", "enumerate(DataLoader)#_It.__next__", 0, 1, window=0),
+        marked("ProfilerStep#6", 50, 5, window=1),
+        Event("input", "enumerate(DataLoader)#_It.__next__", 50, 2, window=1),
+    )
+
+    assert [step.input_ns for step in structure.steps] == [MS, 2 * MS]
