@@ -2,7 +2,8 @@
 
 A kernel of a collective runs in each rank until the last one has come and the data has been moved. So the rank in which
 it is shortest came last, and what it is longer in the others is their wait for that one. The same holds for an operator
-of the host that is a collective inside of a compiled program, such as those of XLA on a CPU.
+of the host that is a collective inside of a compiled program, such as those of XLA on a CPU, and for the range that a
+thread of the host leaves which exchanges values (`gloo:all_reduce`).
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import numpy as np
 import pyarrow as pa
 
 from dlprof.analysis.columns import Integers, integers
+from dlprof.schema import trace_marks
+from dlprof.schema.trace_marks import MarkSort
 from dlprof.schema.vocabulary import Category, EventKind, Loop
 from dlprof.store.ranked import Member
 from dlprof.store.run import Run
@@ -98,7 +101,7 @@ def _windows(members: Sequence[Member]) -> _Windows | None:
 
 
 def _durations(run: Run, windows: _Windows | None) -> dict[str, Integers]:
-    """Name of a kernel that is a collective to how long each of it ran (ns), by its start; else of such an operator."""
+    """Name of a kernel that is a collective to how long each of it ran (ns), by its start; else of such an operator or range."""
     collectives = [row for row in run.rows("kernel_ops") if row["category"] == Category.COLLECTIVE]
     kernels = {row["op_id"]: row["name"] for row in collectives if row["kind"] == EventKind.KERNEL.word}
     ops = kernels or {
@@ -106,6 +109,7 @@ def _durations(run: Run, windows: _Windows | None) -> dict[str, Integers]:
         for row in collectives
         if row["kind"] == EventKind.OPERATOR.word and not row["name"].startswith(_HANDS_ON)
     }
+    ops = ops or _ranges(run)
     if not ops:
         return {}
     events = run.table("kernel_events", ("op_id", "device", "start_ns", "dur_ns", "window"))
@@ -119,3 +123,14 @@ def _durations(run: Run, windows: _Windows | None) -> dict[str, Integers]:
     # One name may have several numbers: the same kernel of several operators.
     names = np.array([ops[int(number)] for number in op], object)
     return {name: dur[names == name] for name in dict.fromkeys(names.tolist())}
+
+
+def _ranges(run: Run) -> dict[int, str]:
+    """Numbers and names of the ranges of threads that exchange values."""
+    ops = run.rows("kernel_ops")
+    marks = trace_marks.of_ops(ops)
+    return {
+        row["op_id"]: row["name"]
+        for row in ops
+        if row["op_id"] in marks and marks[row["op_id"]].sort is MarkSort.COLLECTIVE
+    }
