@@ -101,7 +101,7 @@ def _windows(members: Sequence[Member]) -> _Windows | None:
 
 
 def _durations(run: Run, windows: _Windows | None) -> dict[str, Integers]:
-    """Name of a kernel that is a collective to how long each of it ran (ns), by its start; else of such an operator or range."""
+    """Name of a kernel that is a collective to how long each ran (ns), by its start; else of operators, of ranges."""
     collectives = [row for row in run.rows("kernel_ops") if row["category"] == Category.COLLECTIVE]
     kernels = {row["op_id"]: row["name"] for row in collectives if row["kind"] == EventKind.KERNEL.word}
     ops = kernels or {

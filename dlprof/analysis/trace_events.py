@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
-from dlprof.analysis import trace_phases
+from dlprof.analysis import own_stretches, trace_phases
 from dlprof.analysis.columns import Integers, Truths, integers
 from dlprof.analysis.stretches import Stretches
 from dlprof.schema import trace_marks
@@ -20,6 +20,8 @@ from dlprof.store.run import Run
 Key = tuple[str | None, str | None, str | None, str | None]
 """Layer, direction, operator and category."""
 _COLUMNS = ("host", "rank", "pid", "op_id", "device", "start_ns", "dur_ns", "nested_ns")
+_LANE = "lane"
+_MOST = 0.5
 _CPU = -1
 
 
@@ -45,7 +47,7 @@ class TraceEvents:
 
     Args:
         run: The run.
-        rows: Columns of the events of one process: `_COLUMNS` without host, rank and pid.
+        rows: Columns of the events of one process: `_COLUMNS` without host, rank and pid, and the number of each lane.
     """
 
     def __init__(self, run: Run, rows: Mapping[str, Integers]) -> None:
@@ -57,7 +59,9 @@ class TraceEvents:
         kernels = self._of_kind(EventKind.KERNEL)
         self.devices: Sequence[int] = np.unique(self._device[kernels & (self._device > _CPU)]).tolist()
         """Those that computed; none: the trace is of the host alone."""
-        self._work = self._works(2 * rows["nested_ns"] > rows["dur_ns"])
+        self._stretches = self._own_stretches(rows[_LANE])
+        is_apart = self._stretches is not None
+        self._work = self._works((2 * rows["nested_ns"] > rows["dur_ns"]) & (not is_apart))
         self._on_host = {work: self._covered(self._work[work]) for work in Work if work not in _ON_DEVICE}
 
     def covers(self, device: int | None) -> dict[Work, Stretches]:
@@ -79,8 +83,24 @@ class TraceEvents:
             times[key] = times.get(key, 0) + int(np.ceil(sums[number]))
         return times or {(None, None, None, Category.OTHER): 1}
 
+    def _own_stretches(self, lane: Integers) -> tuple[Integers, Integers, Integers] | None:
+        """When events run without those inside them; None: what an operator calls stands for it.
+
+        A function of Python does work of its own around what it calls; the outermost ones go on for the whole trace.
+        """
+        if self.devices or not len(self._op):
+            return None
+        functions = [op["op_id"] for op in self._ops if trace_marks.is_function(op["name"] or "")]
+        own = self._own * self._of_kind(EventKind.OPERATOR)
+        if own[self._of(functions)].sum() <= _MOST * own.sum():
+            return None
+        return own_stretches.of_events(lane, self._start, self._end)
+
     def _covered(self, chosen: Truths) -> Stretches:
-        return Stretches.covered(self._start[chosen], self._end[chosen])
+        if self._stretches is None:
+            return Stretches.covered(self._start[chosen], self._end[chosen])
+        begin, end, row = self._stretches
+        return Stretches.covered(begin[chosen[row]], end[chosen[row]])
 
     def _of_kind(self, *kinds: EventKind) -> Truths:
         words = {kind.word for kind in kinds}
@@ -124,12 +144,14 @@ def of_run(run: Run) -> TraceEvents | None:
     place = trace_phases.main_place(run)
     if place is None:
         return None
-    table = run.table("kernel_events", _COLUMNS)
+    table = run.table("kernel_events", (*_COLUMNS, _LANE))
     for name, value in (("rank", place.rank), ("host", place.host), ("pid", place.pid)):
         table = table.filter(pc.equal(table[name].cast("string"), str(value))) if value is not None else table
     if not table.num_rows:
         return None
-    return TraceEvents(run, {name: integers(table[name]) for name in _COLUMNS[3:]})
+    lanes = table[_LANE].unify_dictionaries().combine_chunks().indices
+    columns = {name: integers(table[name]) for name in _COLUMNS[3:]}
+    return TraceEvents(run, {**columns, _LANE: np.asarray(lanes.fill_null(-1), np.int64)})
 
 
 def _before(stretches: Stretches, moments: Integers) -> Integers:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from typing import Any
 
 from dlprof.report.model import Report
+from dlprof.schema import trace_marks
 from dlprof.schema.vocabulary import EventKind
 
 FUNCTION, IMPORT = "Python function", "import"
@@ -16,8 +16,6 @@ _SUMS = {"cprofile": FUNCTION, "importtime": IMPORT}
 _MIXED = "chrome"
 """The format whose operators may be anything: their names tell."""
 _MOST = 0.5
-_PLACED = re.compile(r"\([^()]{1,4000}\.pyx?:\d{1,9}\)$")
-"""Names of functions with their place behind: `step (train.py:12)`."""
 
 
 def of_sums(report: Report) -> str | None:
@@ -33,7 +31,7 @@ def noun(report: Report, kind: str) -> str:
     if sums := of_sums(report):
         return sums
     rows = [row for row in report.kernels.rows if row.kind == kind]
-    placed = sum(row.total_ns for row in rows if row.op and _PLACED.search(row.op))
+    placed = sum(row.total_ns for row in rows if row.op and trace_marks.is_function(row.op))
     are_mixed = {source.format for source in report.sources} <= {_MIXED}
     return FUNCTION if are_mixed and placed > _MOST * sum(row.total_ns for row in rows) else kind
 

@@ -36,6 +36,8 @@ _TOP = 3
 _WAITING = frozenset({"join", "wait", "sleep", "select", "poll", "acquire", "accept", "recv", "_wait_for_tstate_lock"})
 """Functions of Python's own library in which a thread does nothing."""
 _NAME_AT_MOST = 60
+_THREAD_AT_MOST = 40
+"""The only thread is not named where it has a longer name: that of a whole profile."""
 _SOURCE_LINE = re.compile(r"'([^']*\.py:\d+)'")
 """In the names of ranges that say from where they were made."""
 _LIBRARY = re.compile(r"lib/python\d|/python\d[^/]*/|site-packages|dist-packages|^<|^[^/]*$")
@@ -175,14 +177,14 @@ def _of_operators(report: Report, facts: Facts) -> str:
     ran = f"{noun}s and collectives" if categories[Category.COLLECTIVE] else f"{noun}s"
     return (
         f"No GPU is in the trace: {ran}{_in_process(facts)} ran in {_percent(working, whole)} of "
-        f"{_traced(report, facts, whole)}{_sorts(categories, whole)}{_operator(report, facts, noun)}{data}."
+        f"{_traced(report, facts, whole)}{_sorts(categories, whole, noun)}{_operator(report, facts, noun)}{data}."
         f"{_other_processes(facts, noun)}"
     )
 
 
-def _sorts(categories: Counter[Category], whole: int) -> str:
+def _sorts(categories: Counter[Category], whole: int, noun: str) -> str:
     """The categories with most time; nothing where names tell none."""
-    if categories[Category.OTHER] >= _NEARLY_ALL * sum(categories.values()):
+    if noun != EventKind.OPERATOR.word or categories[Category.OTHER] >= _NEARLY_ALL * sum(categories.values()):
         return ""
     top = ", ".join(f"{sort} {_percent(ns, whole)}" for sort, ns in categories.most_common(_TOP) if ns)
     return f", most of it {top}"
@@ -261,7 +263,8 @@ def _of_stacks(report: Report) -> str:
     (function, place), share = shares.most_common(1)[0]
     stack = next(one for one in standing if (one.frames[0].function, _place(one)) == (function, place))
     where = f"{_short(function)}{f' ({place})' if place else ''}{_called_at(stack)}"
-    whose = "" if phase.endswith(NAMELESS) else f" of {phase}"
+    is_named = len(phase) <= _THREAD_AT_MOST and not phase.endswith(NAMELESS)
+    whose = f" of {phase}" if is_named or len({stack.phase for stack in report.stacks}) > 1 else ""
     return f"Of the samples{whose}, {share // 10} %{' or more' if share < _ALL else ''} stood in {where}."
 
 

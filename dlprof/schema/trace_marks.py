@@ -69,6 +69,14 @@ STEP_LINE, PROGRAM_LINE = "Steps", "XLA Modules"
 """Lines of a device that show its steps, and the programs that it executed, one after another."""
 
 
+_FUNCTION = re.compile(r"\([^()]{1,4000}\.pyx?:\d{1,9}\)$")
+
+
+def is_function(name: str) -> bool:
+    """Whether a name is that of a function of Python with its place behind: `step (train.py:12)`."""
+    return _FUNCTION.search(name) is not None
+
+
 @dataclass(frozen=True)
 class Mark:
     """What the ranges of one name mark.

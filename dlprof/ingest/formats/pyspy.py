@@ -24,6 +24,8 @@ from dlprof.schema.tables import TABLES
 
 RECORD_LINES_AT_MOST = 1000
 FRAME_CHARACTERS_AT_MOST = 10_000
+_OWN_TIME = "[self]"
+"""What pyinstrument opens in a function while it calls nothing."""
 _EVENTED = "evented"
 """A profile of speedscope that opens and closes frames, instead of samples."""
 ASSUMED_NS = 10_000_000
@@ -224,11 +226,11 @@ def _read_speedscope(path: Path) -> FileContent:
 
 
 def _framed(name: str, file: str | None, line: int | None) -> Frame | None:
-    """The frame; None for what py-spy puts on the stacks besides: processes and threads."""
+    """The frame; None for what is put on the stacks besides: processes and threads, a function's own time."""
     number = line or 0
     if not 0 <= number <= _LINE_AT_MOST:
         raise ValueError(f"line {number} of {name[:40]}")
-    if not file and (name.startswith("process ") or _thread(name)):
+    if not file and (name.startswith("process ") or name == _OWN_TIME or _thread(name)):
         return None
     return Frame(name, file or "", number)
 

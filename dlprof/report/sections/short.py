@@ -10,7 +10,7 @@ from dlprof.analysis.utilisation import GpuUse
 from dlprof.report import imported_functions, no_training, overhead_words, step_words, traced_memory
 from dlprof.report.model import MainLoop, MeasuredGpus, PhaseTime, Report
 from dlprof.report.sections.program import no_steps
-from dlprof.schema.vocabulary import Category, EventKind, Phase, Severity, StepTime
+from dlprof.schema.vocabulary import EventKind, Phase, Severity, StepTime
 from dlprof.units import duration, percent, safe, size
 
 _LEAST_SHARE = 0.01
@@ -179,7 +179,7 @@ def kernels(report: Report) -> str:
     top = sorted(times.items(), key=lambda item: -item[1])[:_KERNELS]
     shares = ", ".join(f"{safe(name)} {percent(ns, whole)} %" for name, ns in top)
     noun = imported_functions.noun(report, kind)
-    if noun != kind and set(times) <= {Category.OTHER}:  # what functions are for, names do not tell
+    if noun != kind:  # what functions are for, names do not tell
         return f"{duration(whole)} of {noun}s"
     users = {used.pid for used in report.devices if used.device == device and used.pid is not None}
     whose = f" of {len(users)} processes" if len(users) > 1 else ""

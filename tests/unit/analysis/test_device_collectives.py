@@ -91,3 +91,21 @@ def test_the_rank_that_devices_wait_for_is_the_straggler(tmp_path: Path) -> None
     summary = ranks.of_run(ranked_runs.make(tmp_path, {0: 5, 1: 12}, rank_0=traced(*early), rank_1=traced(*late)))
     assert summary.straggler == Straggler(1, 2 * MS, "work", 2 * MS, 1.0)
     assert [(one.rank, one.communication_ns) for one in summary.devices] == [(0, 120 * MS), (1, 40 * MS)]
+
+
+def test_ranges_of_threads_that_exchange_values_tell_it_where_no_device_does(tmp_path: Path) -> None:
+    """Operators only hand a collective on to them."""
+    ops = [
+        {"op_id": 1, "kind": "annotation", "name": "gloo:all_reduce", "category": "other"},
+        {"op_id": 2, "kind": "operator", "name": "c10d::allreduce_", "category": "collective"},
+    ]
+
+    def rank(*waits: float) -> dict[str, Any]:
+        rows = events(*((1, 20 * number, dur) for number, dur in enumerate(waits)), (2, 0, 1))
+        return {"collectives": [], "kernel_ops": ops, "kernel_events": [{**row, "device": -1} for row in rows]}
+
+    found = device_collectives.match(
+        ranked_runs.make(tmp_path, {0: 5, 1: 12}, rank_0=rank(9, 8), rank_1=rank(1, 1)).members
+    )
+
+    assert (found.count, found.wait_ns, found.last_share) == (2, {0: 15 * MS, 1: 0}, {0: 0.0, 1: 1.0})

@@ -213,3 +213,28 @@ def test_samples_of_no_thread_and_no_file_are_told_without_these(tmp_path: Path)
     run = make(tmp_path / "r", manifest(state="imported", process={"wall_ns": S}), stacks=stacks, frames=frames)
 
     assert verdict(run) == "Of the samples, 100 % stood in sgemm_kernel."
+
+
+def test_functions_work_around_what_they_call_and_an_idle_thread_does_not_wait_for_them(tmp_path: Path) -> None:
+    """A thread that sleeps all the time takes nothing of what another one does meanwhile."""
+    run = foreign(
+        tmp_path / "r",
+        Event("operator", "main (/a/train.py:1)", 0, 100, nested=90),
+        Event("operator", "parse (/a/train.py:5)", 0, 60, nested=40),
+        Event("operator", "loads (/a/json.py:9)", 10, 40),
+        Event("wait", "time.sleep", 60, 30),
+        Event("wait", "Event.wait", 0, 100, lane="worker"),
+        source="chrome",
+    )
+
+    assert verdict(run).startswith("No GPU is in the trace: Python functions ran in 70 % of its 100 ms; the Python")
+
+
+def test_the_only_thread_is_not_called_as_a_whole_profile(tmp_path: Path) -> None:
+    """As pyinstrument names it."""
+    name = "CPU profile for 'Program: train.py' at 2026-01-01T00-00-00"
+    frames = [{"stack_id": 0, "depth": 0, "function": "f", "file": "/home/me/a.py", "line": 3}]
+    stacks = [{"thread_id": 1, "thread": name, "start_ns": 0, "dur_ns": S, "stack_id": 0}]
+    run = make(tmp_path / "r", manifest(state="imported", process={"wall_ns": S}), stacks=stacks, frames=frames)
+
+    assert verdict(run) == "Of the samples, 100 % stood in f (me/a.py:3)."

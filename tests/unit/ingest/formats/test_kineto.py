@@ -201,5 +201,5 @@ def test_ranks_that_were_merged_into_one_file_are_told_apart(tmp_path: Path, lab
     assert (of_first, of_second) == (["gpu:0", 1154], ["gpu:1", 1104])
     assert first != second
     busy = [(round(time.busy_ns / 1e3), round(time.span_ns / 1e3)) for time in device_time.of_run(run)]
-    assert sorted(busy) == [(547656, 1222847), (580079, 1231186)]
+    assert sorted(busy) == [(547656, 1222847), (580050, 1231186)]
     assert "trace-processes-joined" not in [row["slug"] for row in run.rows("health")]

@@ -145,3 +145,18 @@ def test_a_profile_without_a_stack_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(ArtifactError, match="no stacks in it"):
         imported(tmp_path, put(tmp_path, json.dumps(told)))
+
+
+def test_a_functions_own_time_is_no_function(tmp_path: Path) -> None:
+    """Pyinstrument opens a frame for it, which has no file."""
+    frames = [{"name": "crunch", "file": "a.py", "line": 1}, {"name": "[self]"}]
+    edges = [("O", 0, 0.0), ("O", 1, 1.0), ("C", 1, 2.0), ("C", 0, 3.0)]
+    events = [{"type": sort, "frame": frame, "at": at} for sort, frame, at in edges]
+    profile = {"type": "evented", "name": "p", "unit": "seconds", "startValue": 0, "endValue": 3, "events": events}
+    schema = "https://www.speedscope.app/file-format-schema.json"
+    told = {"$schema": schema, "profiles": [profile], "shared": {"frames": frames}}
+
+    run = imported(tmp_path, put(tmp_path, json.dumps(told)))
+
+    assert [row["function"] for row in run.rows("frames")] == ["crunch"]
+    assert [row["dur_ns"] for row in run.rows("stacks")] == [3_000_000_000]

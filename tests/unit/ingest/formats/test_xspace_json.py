@@ -55,6 +55,24 @@ def test_waits_and_marks_of_jax_are_no_operators(tmp_path: Path) -> None:
     assert [(row["what"], row["events"]) for row in run.rows("skipped")] == [("events of threads of the host", 2)]
 
 
+def test_compilation_is_work_of_the_host(tmp_path: Path) -> None:
+    """It would be told as idle; a function of Python that calls it is not it."""
+    path = _file(
+        tmp_path,
+        *_named(701, "/host:CPU", "python"),
+        _span("$compiler.py:292 backend_compile_and_load", 0, 100),
+        _span("backend_compile_and_load", 1, 90),
+        _span("PjRtCpuClient::Compile", 5, 80),
+    )
+
+    run = imported(tmp_path, path)
+
+    assert rows(run, "SELECT name, category, dur_ns - nested_ns FROM kernels ORDER BY start_ns") == [
+        ("backend_compile_and_load", "compile", 10_000),
+        ("PjRtCpuClient::Compile", "compile", 80_000),
+    ]
+
+
 def test_that_the_ends_of_operations_are_missing_is_said(tmp_path: Path) -> None:
     """Their calls may be over long before them."""
     path = _file(tmp_path, *_named(701, "/host:CPU", "python"), _span("dot", 0, 1, hlo_op="dot", hlo_module="jit_f"))
