@@ -108,9 +108,9 @@ class TracedDevices:
         table = self._run.table("gpu_gaps")
         if self._rank is not None:
             table = table.filter(pc.equal(table["rank"], self._rank))
-        pids = {time.pid for time in self.times}
-        if None not in pids:
-            table = table.filter(pc.is_in(table["pid"], pa.array(sorted(pids), table["pid"].type)))
+        pids = [time.pid for time in self.times if time.pid is not None]
+        if pids:  # else no other process of the rank used a device
+            table = table.filter(pc.is_in(table["pid"], pa.array(pids, table["pid"].type)))
         device = integers(table["device"])
         columns = [integers(table[name]) for name in ("start_ns", "dur_ns", "host_ns", "launch_ns", "wait_ns")]
         blamed = table["blamed"].to_pylist()

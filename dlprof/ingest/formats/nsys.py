@@ -58,10 +58,10 @@ def read(path: Path) -> FileContent:
 
 def _add_device(database: Database, events: CudaEvents) -> None:
     for rows in database.rows("CUPTI_ACTIVITY_KIND_KERNEL", _KERNEL_COLUMNS):
-        events.add_kernels([Kernel(*row[:5], _first(row[6:]), row[5]) for row in rows])
+        events.add_kernels([Kernel._make((*row[:5], _first(row[6:]), row[5])) for row in rows])
     # A graph that was traced as a whole stands for its kernels.
     for rows in database.rows("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", _GRAPH_COLUMNS):
-        events.add_kernels([Kernel(*row[:5], f"CUDA graph {row[6]}", row[5]) for row in rows])
+        events.add_kernels([Kernel._make((*row[:5], f"CUDA graph {row[6]}", row[5])) for row in rows])
     events.add_copies(database)
 
 

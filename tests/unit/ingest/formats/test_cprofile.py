@@ -50,7 +50,7 @@ def test_the_answer_says_that_they_are_functions(tmp_path: Path) -> None:
 def test_functions_of_packages_and_of_python_are_not_the_users(tmp_path: Path) -> None:
     """Nor is a whole module: it calls everything."""
     places = ["/v/lib/python3.11/json/__init__.py", "/v/site-packages/a.py", "<frozen importlib>", "/home/me/train.py"]
-    table = {(place, 1, name): (1, 1, 0.1, 0.2, {}) for place in places for name in ("f", "<module>")}
+    table: dict[Any, Any] = {(place, 1, name): (1, 1, 0.1, 0.2, {}) for place in places for name in ("f", "<module>")}
 
     content = cprofile.read(put(tmp_path, marshal.dumps(table)))
 
