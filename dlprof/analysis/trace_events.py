@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow.compute as pc
 
 from dlprof.analysis import own_stretches, trace_phases
-from dlprof.analysis.columns import Integers, Truths, integers
+from dlprof.analysis.columns import Floats, Integers, Truths, integers
 from dlprof.analysis.stretches import Stretches
 from dlprof.schema import trace_marks
 from dlprof.schema.trace_marks import MarkSort
-from dlprof.schema.vocabulary import Category, EventKind
+from dlprof.schema.vocabulary import Category, EventKind, PseudoLayer
 from dlprof.store.run import Run
 
 Key = tuple[str | None, str | None, str | None, str | None]
@@ -55,11 +55,13 @@ class TraceEvents:
         self._marks = trace_marks.of_ops(self._ops)
         self._op, self._device = rows["op_id"], rows["device"]
         self._start, self._end = rows["start_ns"], rows["start_ns"] + rows["dur_ns"]
+        # Streams of several devices may be called alike.
+        self._lane = rows[_LANE] * (int(self._device.max(initial=0)) + 2) + self._device + 1
         self._own = np.maximum(rows["dur_ns"] - rows["nested_ns"], 0)
         kernels = self._of_kind(EventKind.KERNEL)
         self.devices: Sequence[int] = np.unique(self._device[kernels & (self._device > _CPU)]).tolist()
         """Those that computed; none: the trace is of the host alone."""
-        self._stretches = self._own_stretches(rows[_LANE])
+        self._stretches = self._own_stretches(self._lane)
         is_apart = self._stretches is not None
         self._work = self._works((2 * rows["nested_ns"] > rows["dur_ns"]) & (not is_apart))
         self._on_host = {work: self._covered(self._work[work]) for work in Work if work not in _ON_DEVICE}
@@ -70,10 +72,13 @@ class TraceEvents:
         return {**self._on_host, **{work: self._covered(self._work[work] & here) for work in _ON_DEVICE}}
 
     def weights(self, work: Work, within: Stretches) -> dict[Key, int]:
-        """Time of the work within some time, by what it belongs to, without what runs inside it (ns)."""
+        """Time of the work within some time, by what it belongs to, without what runs inside it (ns).
+
+        Time in which several threads or streams are at it is shared between them.
+        """
         rows = np.flatnonzero(self._work[work])
         begin, end = self._start[rows], self._end[rows]
-        inside = _before(within, end) - _before(within, begin)
+        inside = self._shared(rows, within)
         own = self._own[rows] * (inside / np.maximum(end - begin, 1))
         sums = np.bincount(self._op[rows], weights=own, minlength=1)
         ops = {op["op_id"]: op for op in self._ops}
@@ -102,6 +107,23 @@ class TraceEvents:
         begin, end, row = self._stretches
         return Stretches.covered(begin[chosen[row]], end[chosen[row]])
 
+    def _shared(self, rows: Integers, within: Stretches) -> Floats:
+        """How long each event is within some time, where each of n threads at once has an n-th of it (ns)."""
+        begin, end = self._start[rows], self._end[rows]
+        order = np.argsort(self._lane[rows], kind="stable")
+        groups = np.split(order, np.flatnonzero(np.diff(self._lane[rows][order])) + 1)
+        parts = [Stretches.covered(begin[group], end[group]) for group in groups if len(group)]
+        edges = [edge for part in (within, *parts) for edge in (part.begin, part.end)]
+        moments = np.unique(np.concatenate([*edges, begin, end]))
+        level, inside = np.zeros(len(moments), np.int64), np.zeros(len(moments), np.int64)
+        for part in parts:
+            _count(level, moments, part)
+        _count(inside, moments, within)
+        lengths = np.diff(moments, append=moments[-1:])
+        before = np.concatenate(([0.0], np.cumsum(lengths * (np.cumsum(inside) > 0) / np.maximum(np.cumsum(level), 1))))
+        shared: Floats = before[np.searchsorted(moments, end)] - before[np.searchsorted(moments, begin)]
+        return shared
+
     def _of_kind(self, *kinds: EventKind) -> Truths:
         words = {kind.word for kind in kinds}
         return self._of([op["op_id"] for op in self._ops if op["kind"] in words])
@@ -124,8 +146,12 @@ class TraceEvents:
             computes = self._of_kind(EventKind.KERNEL) & on_device
             host = (operators | calls) & ~on_device
         else:
-            computes = operators & ~mostly_others
-            host = calls | (operators & mostly_others)
+            # What makes batches may run beside the training: how long that waited for them, ranges tell.
+            calls_others = mostly_others | self._of(
+                [op["op_id"] for op in self._ops if op["layer"] == PseudoLayer.INPUT]
+            )
+            computes = operators & ~calls_others
+            host = calls | (operators & calls_others)
         # Beside a device such a range only starts the collective.
         exchanges = self._marked(MarkSort.COLLECTIVE) & (not self.devices)
         return {
@@ -154,14 +180,10 @@ def of_run(run: Run) -> TraceEvents | None:
     return TraceEvents(run, {**columns, _LANE: np.asarray(lanes.fill_null(-1), np.int64)})
 
 
-def _before(stretches: Stretches, moments: Integers) -> Integers:
-    """How much of some stretches lies before each moment (ns)."""
-    lengths = np.concatenate(([0], np.cumsum(stretches.end - stretches.begin)))
-    at = np.searchsorted(stretches.begin, moments, "right")
-    last = np.maximum(at - 1, 0)
-    open_ns = np.minimum(moments, stretches.end[last]) - stretches.begin[last] if len(stretches.begin) else 0
-    before: Integers = np.where(at > 0, lengths[last] + open_ns, 0)
-    return before
+def _count(level: Integers, moments: Integers, stretches: Stretches) -> None:
+    """Add by how much the number of stretches that cover it changes at each moment."""
+    np.add.at(level, np.searchsorted(moments, stretches.begin), 1)
+    np.add.at(level, np.searchsorted(moments, stretches.end), -1)
 
 
 def _key(op: Mapping[str, Any], work: Work) -> Key:

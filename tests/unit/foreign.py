@@ -25,6 +25,7 @@ class Event:
     delay: float | None = None
     category: str = "other"
     direction: str | None = None
+    layer: str | None = None
     rank: int = 0
     window: int = 0
 
@@ -51,9 +52,9 @@ def foreign(path: Path, *events: Event, source: str = "kineto", wall: float | No
 
 
 def _events(events: tuple[Event, ...]) -> dict[str, list[dict[str, Any]]]:
-    keys = [(event.kind, event.name, event.category, event.direction) for event in events]
+    keys = [(event.kind, event.name, event.category, event.direction, event.layer) for event in events]
     numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
-    columns = ("kind", "name", "category", "direction")
+    columns = ("kind", "name", "category", "direction", "layer")
     ops = [{"op_id": number, "op": key[1], **dict(zip(columns, key, strict=True))} for key, number in numbers.items()]
     rows = [
         {

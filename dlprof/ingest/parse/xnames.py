@@ -26,7 +26,7 @@ _EAGER = re.compile(r"^EagerLocalExecute: (?!\w*(?:Optional|Iterator|Dataset))[A
 """An operation that TensorFlow runs by itself; underscores begin a whole graph, the others are bookkeeping of input."""
 _LAUNCH = re.compile(r"^(cuda|hip|cu)[A-Z]\w+$|^(Memcpy|Memset)")
 _OPERATOR = re.compile(r"^[^\s:#]*[^\s:#]:_?[A-Z]\w*(#.*)?$")
-_COMPILES = re.compile(r"^(?:backend_compile(?:_and_load)?|PjRt\w*::Compile\w*)$")
+_COMPILES = re.compile(r"^backend_compile(?:_and_load)?$")
 """Compilation by XLA, which goes on on the thread that called the function to be compiled."""
 _BY_PREFIX: tuple[tuple[tuple[str, ...], int], ...] = (
     (("end: ", "ThreadpoolListener"), IGNORED),

@@ -90,11 +90,11 @@ def test_steps_and_what_is_outside_of_them_are_split_apart(tmp_path: Path) -> No
     assert [(layer.op, layer.ns / MS) for layer in tree.layers] == [("gemm", 5)]
 
 
-def test_categories_share_the_time_of_kernels_as_they_share_the_work(tmp_path: Path) -> None:
-    """Two streams at once: 30 ms of work in 20 ms."""
+def test_categories_share_the_time_in_which_their_kernels_run_at_once(tmp_path: Path) -> None:
+    """Two streams at once for 10 ms: each has half of these, and the first one what is before and after."""
     run = foreign(tmp_path / "r", kernel("gemm", 0, 20), kernel("relu", 5, 10, category="elementwise", lane="stream 9"))
 
-    assert leaves(run)["trace/kernels/matmul"] == pytest.approx(20 * 20 / 30, abs=1e-5)
+    assert leaves(run)["trace/kernels/matmul"] == pytest.approx(15, abs=1e-5)
     assert sum(leaves(run).values()) == 20
 
 

@@ -230,6 +230,22 @@ def test_functions_work_around_what_they_call_and_an_idle_thread_does_not_wait_f
     assert verdict(run).startswith("No GPU is in the trace: Python functions ran in 70 % of its 100 ms; the Python")
 
 
+def test_operators_that_make_batches_are_no_work_of_the_model(tmp_path: Path) -> None:
+    """They run beside it, in threads of the input pipeline; what the model waited for is told by that wait."""
+    run = foreign(
+        tmp_path / "r",
+        Event("operator", "EagerPyFunc", 0, 60, lane="pool", layer="input"),
+        Event("input", "IteratorGetNextOp::DoCompute", 0, 50),
+        Event("operator", "MatMul", 60, 40, category="matmul"),
+        source="xspace",
+    )
+
+    assert verdict(run) == (
+        "No GPU is in the trace: operators ran in 40 % of its 100 ms, most of it matmul 40 %; the operator with most time "
+        "of its own is EagerPyFunc; 50 % went to loading data."
+    )
+
+
 def test_the_only_thread_is_not_called_as_a_whole_profile(tmp_path: Path) -> None:
     """As pyinstrument names it."""
     name = "CPU profile for 'Program: train.py' at 2026-01-01T00-00-00"

@@ -56,7 +56,7 @@ def test_waits_and_marks_of_jax_are_no_operators(tmp_path: Path) -> None:
 
 
 def test_compilation_is_work_of_the_host(tmp_path: Path) -> None:
-    """It would be told as idle; a function of Python that calls it is not it."""
+    """It would be told as idle; what calls it, and what of it runs in other threads, is not told once more."""
     path = _file(
         tmp_path,
         *_named(701, "/host:CPU", "python"),
@@ -67,10 +67,7 @@ def test_compilation_is_work_of_the_host(tmp_path: Path) -> None:
 
     run = imported(tmp_path, path)
 
-    assert rows(run, "SELECT name, category, dur_ns - nested_ns FROM kernels ORDER BY start_ns") == [
-        ("backend_compile_and_load", "compile", 10_000),
-        ("PjRtCpuClient::Compile", "compile", 80_000),
-    ]
+    assert rows(run, "SELECT name, category, dur_ns FROM kernels") == [("backend_compile_and_load", "compile", 90_000)]
 
 
 def test_that_the_ends_of_operations_are_missing_is_said(tmp_path: Path) -> None:
