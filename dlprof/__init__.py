@@ -9,11 +9,12 @@ In notebooks and scripts: `dlprof.trace("train.py")`, `dlprof.open("last")`, `dl
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from dlprof.version import __version__
 
+TYPE_CHECKING = False  # not of `typing`: under `python -m dlprof` that may still be a file of the current folder
 if TYPE_CHECKING:
+    from typing import Any
+
     from dlprof.errors import DlprofError
     from dlprof.notebook.files import runs
     from dlprof.notebook.time_units import in_ms, in_unit

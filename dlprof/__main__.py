@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import atexit
-import contextlib
-import gc
 import os
 import sys
-import threading
 
-from dlprof.launch import bytecode
+from dlprof_probes import own_path
+
+own_path.settle(first=__name__ == "__main__")  # before modules are loaded that a file of the user's may hide
+
+import atexit  # noqa: E402
+import contextlib  # noqa: E402
+import gc  # noqa: E402
+import threading  # noqa: E402
+
+from dlprof.launch import bytecode  # noqa: E402
 
 bytecode.stay_whole()  # before anything else of dlprof's is compiled
 
@@ -49,6 +54,8 @@ def _run() -> int:
         return int(ExitCode.INTERRUPTED)
     except streams.OutputError:
         raise
+    except MemoryError:
+        return _no_memory()
     except Exception as error:  # noqa: BLE001  (the last line of defence)
         if _folder_is_gone(error):
             return _no_folder()
@@ -80,6 +87,16 @@ def _no_folder() -> int:
     print("dlprof: error: The current folder was removed.", file=sys.stderr)
     print("  try: cd to one that exists", file=sys.stderr)
     return int(ExitCode.NO_INPUT)
+
+
+def _no_memory() -> int:
+    from dlprof.launch import memory_limit  # noqa: PLC0415
+
+    text = memory_limit.as_clause()
+    print(f"dlprof: error: {text[0].upper()}{text[1:]}.", file=sys.stderr)
+    if memory_limit.allowed() is not None:
+        print("  try: ulimit -v unlimited", file=sys.stderr)
+    return int(ExitCode.UNAVAILABLE)
 
 
 def _hiding_file() -> str | None:

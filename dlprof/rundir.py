@@ -86,7 +86,8 @@ class RunDir(Struct, frozen=True):
 
     def source_name(self, short: str) -> str:
         """Where below `raw` the copy of a source file lies, by its name in the tables; never outside."""
-        inside = os.path.normpath("/" + short.removeprefix("~/").replace("\0", "")).lstrip("/")
+        named = short.encode("utf-8", "replace").decode("utf-8")  # as tables have a name that is no UTF-8
+        inside = os.path.normpath("/" + named.removeprefix("~/").replace("\0", "")).lstrip("/")
         return f"sources/{inside or 'unnamed'}"
 
     def source_path(self, short: str) -> Path:

@@ -171,8 +171,9 @@ def _cores() -> list[Check]:
     from dlprof.launch import machine
     from dlprof.report.sections.head import cores
 
-    text = f"{cores(machine.describe())}, {psutil.virtual_memory().total / 1e9:.1f} GB"
-    checks = [Check("cores", "ok", text)]
+    told = machine.describe()
+    memory = "" if told.memory_bytes is None else f", {told.memory_bytes / 1e9:.1f} GB"
+    checks = [Check("cores", "ok", f"{cores(told)}{memory}")]
     frequencies = psutil.cpu_freq() if hasattr(psutil, "cpu_freq") else None
     if frequencies is None:
         checks.append(Check("frequency", "missing", "this machine tells no core frequency"))
@@ -182,7 +183,8 @@ def _cores() -> list[Check]:
 
 
 def _gpu() -> list[Check]:
-    from dlprof_probes.sidecar.gpu import Gpu, Unavailable
+    from dlprof_probes.sidecar.gpu import Gpu
+    from dlprof_probes.sidecar.unavailable import Unavailable
 
     with tempfile.TemporaryDirectory() as folder:
         try:

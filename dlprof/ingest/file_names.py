@@ -35,7 +35,7 @@ class FileNames:
         """The table's name for the file at `path`."""
         short = self._known.get(path)
         if short is None:
-            short = self._known[path] = self._shorten(path)
+            short = self._known[path] = _as_text(self._shorten(path))
             self.originals.setdefault(short, path)
         return short
 
@@ -57,3 +57,8 @@ class FileNames:
             return path[len(self.script_folder) + 1 :].replace(os.sep, "/")
         home = str(Path.home())
         return "~" + path[len(home) :] if path.startswith(home + os.sep) else path
+
+
+def _as_text(name: str) -> str:
+    """A name that tables take: bytes of a file's name that are no UTF-8 are question marks, as in the stream."""
+    return name.encode("utf-8", "replace").decode("utf-8")

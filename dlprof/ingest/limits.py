@@ -84,9 +84,7 @@ class Limits:
 @cache
 def default() -> Limits:
     """The limits of a quarter of the machine's memory, and of 4 GiB at most."""
-    import psutil  # noqa: PLC0415  (only here)
-
-    whole = min(int(psutil.virtual_memory().total), _of_group())
+    whole = min(_of_machine(), _of_group())
     return Limits.of_memory(max(LEAST_BYTES, min(_DEFAULT_AT_MOST, whole // _SHARE)))
 
 
@@ -95,12 +93,24 @@ def chosen(memory_bytes: int | None) -> Limits:
     return default() if memory_bytes is None else Limits.of_memory(memory_bytes)
 
 
+_NO_LIMIT = 1 << 62
+
+
+def _of_machine() -> int:
+    """What this machine has (bytes); very much where it does not tell, as without `/proc`."""
+    import psutil  # noqa: PLC0415  (only here)
+
+    with contextlib.suppress(OSError):
+        return int(psutil.virtual_memory().total)
+    return _NO_LIMIT
+
+
 def _of_group() -> int:
     """What the control group of this process allows (bytes); very much where it says nothing."""
     for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
         with contextlib.suppress(OSError, ValueError):
             return int(Path(path).read_text(encoding="ascii"))
-    return 1 << 62
+    return _NO_LIMIT
 
 
 class Budget:

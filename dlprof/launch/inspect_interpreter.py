@@ -4,11 +4,17 @@ Its argument says what is asked for, as JSON: modules, and the names that the re
 A Python that is too old says so: it can still run the first lines.
 """
 
-import json
 import os
-import platform
 import sys
-import sysconfig
+
+# A `json.py` in a folder of PYTHONPATH is the program's, and not loaded here; what lies there counts as installed.
+_PATH = list(sys.path)
+_GIVEN = [os.path.abspath(entry) for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+sys.path[:] = [entry for entry in _PATH[1:] if os.path.abspath(entry) not in _GIVEN]
+
+import json  # noqa: E402
+import platform  # noqa: E402
+import sysconfig  # noqa: E402
 
 if sys.version_info < (3, 6):
     print("DLPROF" + json.dumps({
@@ -17,10 +23,15 @@ if sys.version_info < (3, 6):
     }))  # fmt: skip
     sys.exit()
 
-import importlib.util
+import importlib.util  # noqa: E402
+
+try:
+    from importlib import metadata
+except ImportError:
+    metadata = None
 
 # The folder of this file must not answer for what is installed.
-sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != os.path.dirname(os.path.abspath(__file__))]
+sys.path[:] = [entry for entry in _PATH if os.path.abspath(entry) != os.path.dirname(os.path.abspath(__file__))]
 
 
 def can_be_imported(name):
@@ -33,9 +44,7 @@ def can_be_imported(name):
 
 
 def version(distributions):
-    try:
-        from importlib import metadata
-    except ImportError:
+    if metadata is None:
         return None
     for distribution in distributions:
         try:

@@ -146,6 +146,12 @@ def without_keras(config: TraceConfig) -> TraceConfig:
     return config
 
 
+def main_file(script: str) -> Path:
+    """The file that is run, resolved: of a folder that is its `__main__.py`."""
+    path = Path(script).resolve()
+    return path / "__main__.py" if path.is_dir() else path
+
+
 _FILE_FIRST = "write the script to a file first, and trace that"
 
 
@@ -154,12 +160,14 @@ def check_script(config: TraceConfig) -> None:
 
     Raises:
         NoInputError: It does not exist, cannot be read, or only once.
-        UsageError: It is a folder.
+        UsageError: It is a folder, and has no `__main__.py`, which Python would run.
     """
     if config.module:
         return
     path = Path(config.script)
     if path.is_dir():
+        if any((path / f"__main__.{kind}").is_file() for kind in ("py", "pyc")):
+            return
         raise UsageError(
             f"{path} is a folder, not a script.", hint=f"dlprof trace {path / 'SCRIPT.py'}, or dlprof trace -m MODULE"
         )
@@ -265,7 +273,7 @@ def _names_keras(config: TraceConfig) -> bool:
     if config.module:
         return True
     try:
-        return b"keras" in Path(config.script).read_bytes()
+        return b"keras" in main_file(config.script).read_bytes()
     except OSError:
         return True
 
@@ -280,6 +288,7 @@ __all__ = [
     "interpreter",
     "kept_environment",
     "keras_missing",
+    "main_file",
     "notebook",
     "resolve",
     "without_keras",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections.abc import Sequence
@@ -14,13 +15,14 @@ from msgspec.structs import replace
 
 from dlprof import rundir
 from dlprof.config import TraceConfig
-from dlprof.errors import Report, UnstoredError
-from dlprof.launch import heap, machine, ranks, seal, sources, system, target
+from dlprof.errors import DlprofError, Report, UnstoredError
+from dlprof.launch import heap, machine, memory_limit, ranks, seal, sources, system, target
 from dlprof.launch.preloading import Preloading
-from dlprof.launch.recorded import ProbeStates, read_anchor
+from dlprof.launch.recorded import ProbeStates, Recorded, read_anchor
 from dlprof.launch.traced_script import TracedScript
 from dlprof.launch.view import View
-from dlprof.pipeline import followed, rank_folders
+from dlprof.pipeline import followed, last_manifest, rank_folders
+from dlprof.run_names import name_to_type
 from dlprof.rundir import RunDir
 from dlprof.schema import manifest as manifests
 from dlprof.schema.manifest import Manifest
@@ -74,22 +76,38 @@ def trace(config: TraceConfig, *, report: Report, view: View, meanwhile: Sequenc
     folder.write_manifest(manifest)
     rank_folders.found(manifest, folder)
     if config.script:  # now: it may be changed while it runs, and dlprof may be killed
-        script = Path(config.script).resolve()
+        script = target.main_file(config.script)
         sources.keep_sources(folder, {script.name: str(script)})
-    needed = Preloading((*_NEEDED, *meanwhile))
+    short = memory_limit.short_for_storing()
+    needed = Preloading(() if short else (*_NEEDED, *meanwhile))
     begins = followed.Begins(config, manifest)
     recorded = TracedScript(config, goal, folder, needed, begins).go(view)
     heap.sum_up(folder, goal.interpreter, goal.memray, report=report)
     needed.wait()
+    manifest = followed.indexed(manifest, config, recorded)
+    if short:
+        raise _unstored(short, folder, manifest, recorded)
     try:
         from dlprof.pipeline import storing  # noqa: PLC0415  (large: not before the script has run)
     except (ImportError, MemoryError, OSError) as error:  # `ulimit -v`, or dlprof's packages were changed meanwhile
-        text = f"the run could not be stored: {type(error).__name__}: {error}"
-        raise UnstoredError(text, recorded.outcome.shell_code) from error
+        text = memory_limit.as_clause() if isinstance(error, MemoryError) else f"{type(error).__name__}: {error}"
+        raise _unstored(text, folder, manifest, recorded) from error
 
-    traced = storing.store(folder, followed.indexed(manifest, config, recorded), recorded)
+    traced = storing.store(folder, manifest, recorded)
     followed.store(begins, recorded)
     return traced
+
+
+def _unstored(reason: str, folder: RunDir, manifest: Manifest, recorded: Recorded) -> UnstoredError:
+    """The script has run; the manifest says how it ended, and the raw artifacts are there for later."""
+    if recorded.last_probe is not None:
+        states = ProbeStates({probe.name: probe for probe in recorded.probes})
+        states.put(recorded.last_probe())
+        recorded = replace(recorded, probes=states.all_probes())
+    with contextlib.suppress(DlprofError):
+        folder.write_manifest(last_manifest.of(manifest, recorded))
+    later = f"dlprof report {name_to_type(folder)} makes its tables of the raw artifacts, which stay"
+    return UnstoredError(f"the run could not be stored: {reason}; {later}", recorded.outcome.shell_code)
 
 
 def trace_cell(config: TraceConfig, cell: Cell) -> Traced:
@@ -139,11 +157,10 @@ def _folder_of(config: TraceConfig) -> Path:
 
 
 def _first_manifest(config: TraceConfig, goal: target.Target, git: machine.GitState) -> Manifest:
-    script = Path(config.script).absolute() if config.script else None
     made = Manifest(
         dlprof_version=__version__,
         state=RunState.RUNNING,
-        conductor=manifests.Conductor(pid=os.getpid(), started=rundir.process_start(os.getpid())),
+        conductor=_conductor(),
         created=_now().isoformat(timespec="seconds"),
         command=_command(config),
         backend=target.backend(goal),
@@ -155,10 +172,18 @@ def _first_manifest(config: TraceConfig, goal: target.Target, git: machine.GitSt
         config=config.as_json(),
         clock=manifests.Clock(origin_perf_ns=time.perf_counter_ns(), anchor_start=read_anchor()),
         probes=ProbeStates.of(config).all_probes(),
-        script_folder=str(script.resolve().parent) if script else str(Path.cwd()),
+        script_folder=str(target.main_file(config.script).parent if config.script else Path.cwd()),
         rank=ranks.of_environment(os.environ),
     )
     return replace(made, seal=seal.seal(made))
+
+
+def _conductor() -> manifests.Conductor | None:
+    """This process; None where `/proc` is not mounted, and nobody could tell later whether it still runs."""
+    try:
+        return manifests.Conductor(pid=os.getpid(), started=rundir.process_start(os.getpid()))
+    except OSError:
+        return None
 
 
 def _command(config: TraceConfig) -> manifests.Command:

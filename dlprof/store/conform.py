@@ -36,8 +36,17 @@ def refuse_huge(file: pq.ParquetFile, schema: pa.Schema) -> None:
     """
     width = sum(kind.bit_width if pa.types.is_primitive(kind) else 32 for kind in schema.types) / 8
     rows = file.metadata.num_rows
-    if rows < 0 or rows * width > _ROOM * psutil.virtual_memory().total:
+    most = _machine_bytes()
+    if rows < 0 or (most is not None and rows * width > _ROOM * most):
         raise UnfitError(f"it says that it has {rows:,} rows, more than there is memory for")
+
+
+def _machine_bytes() -> int | None:
+    """Memory of this machine; None where it does not tell, as without `/proc`."""
+    try:
+        return int(psutil.virtual_memory().total)
+    except OSError:
+        return None
 
 
 def conformed(name: str, table: pa.Table, columns: Sequence[str]) -> pa.Table:

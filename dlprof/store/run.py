@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 quiet_arrow.settle()
 T = TypeVar("T")
-_DESCRIPTORS = "/proc/self/fd" if os.path.isdir("/proc/self/fd") else "/dev/fd"  # noqa: PTH112  (where systems differ)
-"""Where an open file can be opened again by its number: Linux, and other systems."""
-_REOPENED = _DESCRIPTORS.startswith("/proc")
+_DESCRIPTORS = next((each for each in ("/proc/self/fd", "/dev/fd") if os.path.isdir(each)), None)  # noqa: PTH112
+"""Where an open file can be opened again by its number: Linux, and other systems; None: `/proc` is not mounted."""
+_REOPENED = _DESCRIPTORS == "/proc/self/fd"
 """Whether what is opened there has a position of its own."""
 _SMALL_ROWS = 4096
 """Rows of a table that is kept as a whole once a part of it was asked for."""
@@ -265,7 +265,8 @@ class Run:
         except FileNotFoundError:
             return None
         # By its descriptor: the name may be another file's by now.
-        mapped = held.enter_context(pa.memory_map(f"{_DESCRIPTORS}/{source.fileno()}"))
+        mapped = source if _DESCRIPTORS is None else pa.memory_map(f"{_DESCRIPTORS}/{source.fileno()}")
+        held.enter_context(mapped)
         file = held.enter_context(pq.ParquetFile(mapped, page_checksum_verification=True))
         conform.refuse_huge(file, TABLES[name])
         return file

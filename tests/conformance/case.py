@@ -24,6 +24,9 @@ class Case:
         beside: Other files of `scripts` that lie beside it, and their names there.
         module: It is run as `-m MODULE`, not by its file.
         called: The script's name in its folder; empty: that in `scripts`.
+        packed: What Python is given instead of the script, made of it: a folder with a `__main__.py`, an archive (`.zip`), a
+            compiled module (`.pyc`).
+        as_module: dlprof is run as `python -m dlprof`.
         reported: dlprof prints its report, too.
     """
 
@@ -38,4 +41,6 @@ class Case:
     beside: tuple[tuple[str, str], ...] = ()
     module: str = ""
     called: str = ""
+    packed: str = ""
+    as_module: bool = False
     reported: bool = False

@@ -25,11 +25,14 @@ def command(case: Case, place: Place, *, traced: bool) -> list[str]:
     Raises:
         MissingError: What it runs on is not here.
     """
-    script = str(place.work / (case.called or case.script)) if case.world.folder_gone else case.called or case.script
+    if case.world.mounts and os.geteuid() != 0:
+        raise MissingError("only root mounts something")
+    name = case.packed or case.called or case.script
+    script = str(place.work / name) if case.world.folder_gone else name
     what = ["-m", case.module] if case.module else [script]
     if not traced:
         return [python(case), *what, *case.arguments]
-    return [*dlprof(), "trace", *what, *_flags(case, place), "--", *case.arguments]
+    return [*dlprof(as_module=case.as_module), "trace", *what, *_flags(case, place), "--", *case.arguments]
 
 
 def _flags(case: Case, place: Place) -> list[str]:
@@ -38,8 +41,10 @@ def _flags(case: Case, place: Place) -> list[str]:
     return [*on, "-o", str(place.run), "--no-progress", *quiet, *case.flags]
 
 
-def dlprof() -> list[str]:
-    """As pip installs it."""
+def dlprof(*, as_module: bool = False) -> list[str]:
+    """As pip installs it, or as a module."""
+    if as_module:
+        return [sys.executable, "-m", "dlprof"]
     return [sys.executable, str(Path(__file__).parent / "command" / "run_dlprof.py")]
 
 

@@ -91,6 +91,7 @@ class _Run:
             **asdict(world),
             "closed": [n for n, one in enumerate((world.stdin, world.stdout, world.stderr)) if one is Stream.CLOSED],
             "opened": [{**asdict(one), "path": str(self._place.path / one.path)} for one in world.opened],
+            "mounts": [{**asdict(one), "path": str(self._place.path / one.path)} for one in world.mounts],
             "folder": str(self._place.work),
             "environment": self._place.environment(self._case, more),
             "terminal": slave,

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import py_compile
 import shutil
 import stat
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,6 +54,8 @@ class Place:
         for source, name in ((case.script, script), ("stage.py", "stage.py"), *case.beside):
             (self.work / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(SCRIPTS / source, self.work / name)
+        if case.packed:
+            _pack(SCRIPTS / case.script, self.work / case.packed)
 
     def environment(self, case: Case, more: dict[str, str]) -> dict[str, str]:
         """The variables that a program is given: few, and the same on every machine."""
@@ -86,6 +90,18 @@ class Place:
         drawn = [start for start in _DRAWN_BY_ENGINES if any(name.startswith(start) for name in names.values())]
         told = [path for path in found if not names[path].startswith(_DRAWN_BY_ENGINES)]
         return [line for path in told for line in _described(path, names[path])] + [f"file {name}…" for name in drawn]
+
+
+def _pack(script: Path, packed: Path) -> None:
+    """Make of a script what Python runs as well."""
+    if packed.suffix == ".pyc":
+        py_compile.compile(str(script), str(packed), doraise=True)
+    elif packed.suffix == ".zip":
+        with zipfile.ZipFile(packed, "w") as archive:
+            archive.write(script, "__main__.py")
+    else:
+        packed.mkdir()
+        shutil.copy2(script, packed / "__main__.py")
 
 
 def _described(path: Path, name: str) -> list[str]:

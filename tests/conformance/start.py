@@ -4,6 +4,7 @@ In a program of its own, because what it changes is that of the whole process. A
 control would: the program is a job in the foreground, and one that was stopped is told and continued.
 """
 
+import ctypes
 import fcntl
 import json
 import os
@@ -14,9 +15,38 @@ import termios
 import time
 from typing import Any
 
+NEW_MOUNTS = 0x20000
+PRIVATE, RECURSIVE, BIND, AGAIN = 1 << 18, 0x4000, 0x1000, 0x20
+FLAGS = {"read-only": 1, "no-programs": 8}
+
+
+def mount(one: dict[str, Any]) -> None:
+    """Mount something, for this process and those that it starts."""
+    path = one["path"].encode()
+    if one["how"] in FLAGS:
+        call("mount", path, path, None, BIND, None)
+        call("mount", None, path, None, BIND | AGAIN | FLAGS[one["how"]], None)
+        return
+    call("mount", b"none", path, b"tmpfs", 0, b"size=4k" if one["how"] == "full" else None)
+    if one["how"] == "full":
+        with open(os.path.join(one["path"], "takes-all"), "wb") as file:
+            file.write(bytes(4096))
+
+
+def call(name: str, *arguments: Any) -> None:
+    """Call a function of the C library that says 0."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if getattr(libc, name)(*arguments):
+        raise OSError(ctypes.get_errno(), name, arguments)
+
 
 def enter(world: dict[str, Any]) -> None:
     """Become what the program is to inherit."""
+    if world["mounts"]:
+        call("unshare", NEW_MOUNTS)
+        call("mount", None, b"/", None, PRIVATE | RECURSIVE, None)
+        for one in world["mounts"]:
+            mount(one)
     for name in ("SIGPIPE", "SIGXFSZ"):  # Python's own start ignores them
         signal.signal(getattr(signal, name), signal.SIG_DFL)
     for name in world["ignored"]:

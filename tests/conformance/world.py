@@ -35,6 +35,31 @@ class Opened:
     text: str | None = None
 
 
+class Mounted(StrEnum):
+    """How something is mounted."""
+
+    HIDDEN = "hidden"
+    """An empty folder is in its place."""
+    FULL = "full"
+    """A disk of which nothing is free is in its place."""
+    READ_ONLY = "read-only"
+    NO_PROGRAMS = "no-programs"
+    """No program in it may be run, nor a library loaded."""
+
+
+@dataclass(frozen=True)
+class Mount:
+    """Something mounted at a path.
+
+    Attributes:
+        how: In which way.
+        path: Of a folder; relative to the folder of the case, or absolute.
+    """
+
+    how: Mounted
+    path: str
+
+
 @dataclass(frozen=True)
 class World:
     """How a program is started.
@@ -50,6 +75,7 @@ class World:
         blocked: Signals that are blocked.
         terminal: In the foreground of a terminal, below a shell with job control; standard streams are the terminal.
         folder_gone: The current folder has been deleted.
+        mounts: What is mounted in a mount namespace of its own; only root can.
         nice: Added to its niceness.
     """
 
@@ -65,4 +91,5 @@ class World:
     blocked: tuple[str, ...] = ()
     terminal: bool = False
     folder_gone: bool = False
+    mounts: tuple[Mount, ...] = ()
     nice: int = 0

@@ -14,6 +14,7 @@ import pytest
 from dlprof import __main__ as command
 from dlprof import cli
 from dlprof.errors import NoInputError
+from dlprof.launch import memory_limit
 from dlprof.streams import OutputError
 from tests.unit.runs import dlprof
 
@@ -172,3 +173,35 @@ def test_a_file_of_the_users_that_hides_a_module_of_pythons_is_no_bug(
         "dlprof: error: /home/me/wave.py hides the module of Python's that has its name.\n"
         "  try: dlprof instead of python -m dlprof; or rename it, or take its folder from PYTHONPATH\n"
     )
+
+
+def test_without_memory_the_limit_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is no bug of dlprof's."""
+    monkeypatch.setattr(memory_limit, "allowed", lambda: 61_440_000)
+    failing(monkeypatch, MemoryError())
+
+    assert dlprof("report", "x") == 69
+    assert (
+        capsys.readouterr().err
+        == "dlprof: error: Memory ran out: ulimit -v allows 61 MB.\n  try: ulimit -v unlimited\n"
+    )
+
+
+@pytest.mark.parametrize("flags", [["-m", "dlprof"], ["-P", "-m", "dlprof"]])
+def test_files_of_the_current_folder_or_of_pythonpath_are_not_loaded(tmp_path: Path, flags: list[str]) -> None:
+    """`python -m` puts the one first, and Python the others before its own."""
+    for name in ("typing", "re", "enum", "json", "psutil", "numpy", "dataclasses", "pathlib", "argparse", "msgspec"):
+        (tmp_path / f"{name}.py").write_text(f"raise SystemExit('{name} of the user')")
+    path = [*os.environ.get("PYTHONPATH", "").split(os.pathsep), str(tmp_path)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(part for part in path if part)}
+
+    done = subprocess.run(
+        [sys.executable, *flags, "--version"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.stdout.split(" ")[0], done.stderr, done.returncode) == ("dlprof", "", 0)

@@ -34,20 +34,26 @@ def main(config_path, boot_ns, known=None):
             session.end_script()
 
 
-def prepare(config_path, boot_ns, known=None):
+def prepare(config_path, boot_ns, known=None, path=None):
     """The same, but for Python itself to run: a function of C, so that no frame of ours is below the program's.
 
     It is called with what Python passes to `runpy._run_module_as_main`, and passes over that: `str.format` takes no
     notice of arguments that its text does not name, and the item that is named is made by running the program.
+
+    Args:
+        config_path: See `main`.
+        boot_ns: See `main`.
+        known: See `main`.
+        path: What is on the program's import path behind its own folder; None: it is as it should be.
     """
-    run, session = _ready(config_path, boot_ns, known)
+    run, session = _ready(config_path, boot_ns, known, path)
     tracebacks.hook_printing(_teller(session))
     if session is not None:
         process_life.at_shutdown(session)
     return functools.partial("{0[run]}".format, collections.defaultdict(run))
 
 
-def _ready(config_path, boot_ns, known):
+def _ready(config_path, boot_ns, known, path=None):
     """What runs the program, without arguments, and its session; None where the probe could not start."""
     with io.open(config_path, encoding="utf-8") as source:
         config = json.load(source)
@@ -67,6 +73,8 @@ def _ready(config_path, boot_ns, known):
     if session is not None:
         session.heap.start()
         session.start_script()
+    if path is not None:
+        sys.path[1:] = path
     program.enter_folder(sys.modules if known is None else known)
     return program.call(session.profiled if session is not None else None), session
 

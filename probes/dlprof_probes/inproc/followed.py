@@ -13,7 +13,7 @@ from json import dumps, load
 from os import O_CREAT, O_EXCL, O_WRONLY, close, getcwd, getpid, getppid, listdir, mkdir
 from os import open as open_
 
-from dlprof_probes.inproc import exit_status, own_files, process_life, program, session, tracebacks, uncaught
+from dlprof_probes.inproc import exit_status, own_files, process_life, session, shadowing, tracebacks, uncaught
 from dlprof_probes.inproc.clock import now
 from dlprof_probes.inproc.patching import Patches
 from dlprof_probes.wire import CHILD_FACTS
@@ -75,7 +75,7 @@ def _start(settings, told, known):
     exit_status.watch(os.path.join(raw, "exit"), settings.CONDUCTOR)
     facts = dumps(dict(_facts(), begun_ns=begun, **told)).encode("ascii")
     own_files.save_whole(os.path.join(folder, CHILD_FACTS), facts)
-    program.forget_shadowed(sys.path[0] if sys.path else "", known)
+    shadowing.forget(shadowing.before_library(), known)
     return True
 
 

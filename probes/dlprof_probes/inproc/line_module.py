@@ -10,6 +10,8 @@ import os
 import sys
 import types
 
+from dlprof_probes.inproc import shadowing
+
 NAME = "line_profiler"
 _EXTENSION = NAME + "._line_profiler"
 _NEEDED = ("add_function", "enable", "disable", "enable_by_count", "disable_by_count", "get_stats")
@@ -49,7 +51,8 @@ class LineModule(object):
             ImportError: When line_profiler cannot be had on this interpreter.
         """
         sys.modules.update(self._parts)  # an extension is not loaded twice
-        return self._on_path(lambda: importlib.import_module(NAME)).LineProfiler
+        with shadowing.UsersLast():
+            return self._on_path(lambda: importlib.import_module(NAME)).LineProfiler
 
     def _extension(self):
         """The extension, loaded with nothing but a name for its package; the program does not find that."""

@@ -1,10 +1,11 @@
 """The user's script or module, and the interpreter state that Python would have given it."""
 
 import functools
-import importlib.machinery
 import io
 import os
 import sys
+
+from dlprof_probes.inproc import main_file, shadowing
 
 
 class Program(object):
@@ -14,14 +15,18 @@ class Program(object):
         config: `argv`, `module` (None: a script), `script`.
 
     Attributes:
-        path: Path of the script, or name of the module.
+        path: Path of the script, or name of the module; of a folder or an archive that is run, of its `__main__`.
     """
 
     def __init__(self, config):
         self.path = config["script"]
         self._argv = config["argv"]
         self._module = config.get("module")
+        self._holder = None if self._module else main_file.holder(self._argv[0])
+        if self._holder is not None:
+            self.path = os.path.join(self._holder, main_file.MAIN + ".py")
         self._namespace = None
+        self._known = frozenset()
 
     def prepare_interpreter(self):
         """Set `sys.argv` and `__main__`, which is Python's own without what ran in it."""
@@ -39,11 +44,14 @@ class Program(object):
         Args:
             known: Names of the modules that Python itself had loaded when it started.
         """
-        if getattr(sys.flags, "safe_path", False):
+        self._known = frozenset(known)
+        if self._holder is not None:
+            sys.path[0] = self._holder
+        elif getattr(sys.flags, "safe_path", False):
             del sys.path[0]
-            return
-        sys.path[0] = os.getcwd() if self._module else os.path.dirname(os.path.realpath(self.path))
-        forget_shadowed(sys.path[0], known)
+        else:
+            sys.path[0] = os.getcwd() if self._module else os.path.dirname(os.path.realpath(self.path))
+        shadowing.forget(shadowing.before_library(), self._known)
 
     def call(self, profiled=None):
         """A function of C without arguments that runs the program; what cannot be loaded fails there, as in Python.
@@ -51,32 +59,42 @@ class Program(object):
         Args:
             profiled: Function from the code and its text to the code to be run; None: as it is.
         """
-        return self._call_of_module(profiled) if self._module else self._call_of_script(profiled)
+        if self._holder is not None:
+            return self._call_of_module(profiled, main_file.MAIN, False)
+        return self._call_of_module(profiled, self._module, True) if self._module else self._call_of_script(profiled)
 
     def _call_of_script(self, profiled):
         file = os.path.abspath(self.path) if sys.version_info >= (3, 9) else self._argv[0]
-        self._namespace.update(
-            __file__=file,
-            __loader__=importlib.machinery.SourceFileLoader("__main__", file),
-            __spec__=None,
-            __package__=None,
-            __cached__=None,
-            __doc__=None,
-        )
         read = functools.partial(io.open, file, "rb")
         try:
             with read() as source:
                 text = source.read()
         except OSError:
             return read
-        compiled = functools.partial(compile, text, file, "exec", 0, True)
-        try:
-            code = compiled()
-        except Exception:
-            return compiled
-        return functools.partial(exec, profiled(code, text) if profiled is not None else code, self._namespace)
+        self._namespace.update(
+            __file__=file,
+            __loader__=main_file.loader(file, text),
+            __spec__=None,
+            __package__=None,
+            __cached__=None,
+            __doc__=None,
+        )
+        code, fails = main_file.code_of(file, text)
+        if fails is not None:
+            return fails
+        if profiled is not None:
+            code = self._profiled(profiled, code, text)
+        return functools.partial(exec, code, self._namespace)
 
-    def _call_of_module(self, profiled):
+    def _profiled(self, profiled, code, text):
+        """The code to be run; what had to be loaded for it is nothing to the program, either."""
+        before = len(sys.modules)
+        code = profiled(code, text)
+        if len(sys.modules) != before:
+            shadowing.forget(shadowing.before_library(), self._known)
+        return code
+
+    def _call_of_module(self, profiled, name, alters_arguments):
         """`python -m` itself, so that packages, frames and errors come out alike."""
         import runpy  # a script does not find it loaded
 
@@ -85,37 +103,11 @@ class Program(object):
 
             def once(*args, **more):
                 runpy._get_module_details = details  # which calls itself for a package
-                name, spec, code = details(*args, **more)
-                return name, spec, profiled(code, b"profile")
+                found, spec, code = details(*args, **more)
+                return found, spec, self._profiled(profiled, code, b"profile")
 
             runpy._get_module_details = once
-        return functools.partial(runpy._run_module_as_main, self._module, True)
-
-
-def forget_shadowed(folder, known):
-    """Forget modules whose names belong to files of the program's: it shall find those, as if we had loaded nothing.
-
-    The probe keeps what it has. A script may lie beside a `json.py` or a `random.py` of its author's.
-
-    Args:
-        folder: Where the program looks first.
-        known: Names of modules that are not ours to forget.
-    """
-    kept = set(known).union(sys.builtin_module_names, ("__main__", "dlprof_probes"))
-    names = {name.partition(".")[0] for name in sys.modules} - kept
-    shadowed = {name for name in names if _is_file_in(folder, name)}
-    for name in list(sys.modules):
-        if name.partition(".")[0] in shadowed:
-            del sys.modules[name]
-
-
-def _is_file_in(folder, name):
-    """Whether `import name` would load a file of this folder; a folder without `__init__.py` only counts last."""
-    try:
-        spec = importlib.machinery.PathFinder.find_spec(name, [folder])
-    except Exception:
-        return False
-    return spec is not None and spec.loader is not None
+        return functools.partial(runpy._run_module_as_main, name, alters_arguments)
 
 
 _OF_PYTHON = ("__annotations__", "__builtins__", "__doc__", "__loader__", "__name__", "__package__", "__spec__")

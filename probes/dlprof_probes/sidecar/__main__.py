@@ -11,20 +11,25 @@ looks after py-spy too, which the traced process could not do without being dist
 
 from __future__ import annotations
 
-import json
-import os
-import select
-import signal
-import sys
-import time
-from pathlib import Path
-from typing import Any
+from dlprof_probes import own_path
 
-from dlprof_probes.sidecar import jsonl
-from dlprof_probes.sidecar.cores import Cores
-from dlprof_probes.sidecar.gpu import Gpu, Unavailable
-from dlprof_probes.sidecar.rate import Rate
-from dlprof_probes.sidecar.stacks import StackSampler
+own_path.settle(first=__name__ == "__main__")  # before modules are loaded that a file of the user's may hide
+
+import json  # noqa: E402
+import os  # noqa: E402
+import select  # noqa: E402
+import signal  # noqa: E402
+import sys  # noqa: E402
+import time  # noqa: E402
+from pathlib import Path  # noqa: E402
+from typing import Any  # noqa: E402
+
+from dlprof_probes.sidecar import jsonl  # noqa: E402
+from dlprof_probes.sidecar.cores import Cores  # noqa: E402
+from dlprof_probes.sidecar.gpu import Gpu  # noqa: E402
+from dlprof_probes.sidecar.rate import Rate  # noqa: E402
+from dlprof_probes.sidecar.stacks import StackSampler  # noqa: E402
+from dlprof_probes.sidecar.unavailable import Unavailable  # noqa: E402
 
 _GRACE_S = 5.0
 _LEAST_HZ = 0.5

@@ -19,6 +19,7 @@ from dlprof_probes.sidecar.handles import Handles
 from dlprof_probes.sidecar.jsonl import FLUSH_NS, Writer, anchor
 from dlprof_probes.sidecar.memory import Limits, Rollups, Spent, Split, split
 from dlprof_probes.sidecar.processes import Processes
+from dlprof_probes.sidecar.unavailable import Unavailable
 
 FORMAT = "dlprof.cores/1"
 SLOW_NS = 1_000_000_000
@@ -31,6 +32,13 @@ _LOOK_TAKES_NS = 2_000_000
 """CPU time for that in one look: of a process with 30 threads it is half a millisecond."""
 _NEAR = 0.75
 """From this share of a limit of memory on each sample is written at once: it may be the last."""
+
+
+def _opened_stat() -> int:
+    try:
+        return os.open("/proc/stat", os.O_RDONLY)
+    except OSError as error:
+        raise Unavailable(f"{proc.NOT_MOUNTED}, and the kernel tells of cores there") from error
 
 
 class Cores:
@@ -60,7 +68,7 @@ class Cores:
         program: int | None = None,
         keep_arguments: bool = False,
     ) -> None:
-        self._stat = os.open("/proc/stat", os.O_RDONLY)
+        self._stat = _opened_stat()
         self._pid = pid
         self._next_slow = 0
         self._has_begun = False

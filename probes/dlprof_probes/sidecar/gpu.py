@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from dlprof_probes.sidecar.jsonl import FLUSH_NS, Writer, anchor
+from dlprof_probes.sidecar.unavailable import Unavailable
 
 FORMAT = "dlprof.gpu/1"
 SLOW_NS = 1_000_000_000
@@ -37,10 +38,6 @@ _SLOW = frozenset({"pcie_tx_kb_per_s", "pcie_rx_kb_per_s", "process_memory_bytes
 
 _LIBRARY = "libnvidia-ml.so.1"
 _NO_DRIVER = f"no NVIDIA driver is installed ({_LIBRARY} was not found)"
-
-
-class Unavailable(Exception):  # noqa: N818  (it is no error)
-    """There is no GPU to be sampled; the message says why."""
 
 
 class Gpu:

@@ -13,6 +13,8 @@ _ROOM = 1 << 16
 _WHOLE = 1024
 """A first reading that is shorter is all: the kernel fills a page of 4 kB or more before it gives away a part."""
 _ENDED = (b"Z", b"X")
+NOT_MOUNTED = "/proc is not mounted"
+"""A clause, for what cannot be measured then."""
 
 
 class Stat(NamedTuple):
@@ -42,6 +44,11 @@ def read(path: str) -> bytes:
     finally:
         os.close(file)
     return text
+
+
+def is_mounted() -> bool:
+    """Whether `/proc` is there: in some containers and under chroot it is not."""
+    return os.path.exists("/proc/self/stat")  # noqa: PTH110  (pathlib takes longer to load than all of this)
 
 
 def stat(pid: int) -> Stat | None:

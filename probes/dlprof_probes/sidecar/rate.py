@@ -12,6 +12,8 @@ import os
 import time
 from typing import Any
 
+from dlprof_probes.sidecar import proc
+
 LEAST_HZ = 1.0
 """No rate is lowered further than this where nothing else is said: py-spy has no lower one."""
 _LOOK_NS = 2_000_000_000
@@ -43,14 +45,13 @@ class BusyCores:
         return max(0.0, loads[0] - own) * math.prod(loads[1:])
 
     def _read(self) -> list[tuple[int, int]]:
-        """Busy and all ticks of each core."""
+        """Busy and all ticks of each core; none where `/proc` is not mounted."""
         cores = []
-        with open("/proc/stat", "rb") as file:  # noqa: PTH123
-            for line in file:
-                words = line.split()
-                if words[0] in self._cores:
-                    ticks = [int(word) for word in words[1:9]]
-                    cores.append((sum(ticks) - ticks[3] - ticks[4], sum(ticks)))
+        for line in proc.read("/proc/stat").splitlines():
+            words = line.split()
+            if words and words[0] in self._cores:
+                ticks = [int(word) for word in words[1:9]]
+                cores.append((sum(ticks) - ticks[3] - ticks[4], sum(ticks)))
         return cores
 
 

@@ -22,6 +22,7 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from dlprof_probes.sidecar import proc
 from dlprof_probes.sidecar.below import PythonBelow, is_python
 from dlprof_probes.sidecar.rate import LEAST_HZ, Rate
 
@@ -95,6 +96,9 @@ class StackSampler:
         program = find()
         if program is None:
             self.reason = "py-spy is not installed"
+            return False
+        if not proc.is_mounted():
+            self.reason = f"{proc.NOT_MOUNTED}, and py-spy finds a process there"
             return False
         name = f"stacks-{self._segment:03d}"
         output = str(self._raw / f"{name}.json")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 
 from tests.conformance.case import Case
-from tests.conformance.tables import born, doing, endings, engines, signals
+from tests.conformance.tables import born, doing, endings, engines, hostile, signals
 
 ON_DEMAND = (
     *(f"born/{name}" for name in (
@@ -53,7 +53,7 @@ ON_DEMAND = (
 
 def all_cases() -> list[Case]:
     """In a fixed order; their names are unique."""
-    cases = [*born.CASES, *endings.CASES, *signals.CASES, *doing.CASES, *engines.CASES]
+    cases = [*born.CASES, *endings.CASES, *signals.CASES, *doing.CASES, *hostile.CASES, *engines.CASES]
     names = [case.name for case in cases]
     doubled = {name for name in names if names.count(name) > 1}
     if doubled:

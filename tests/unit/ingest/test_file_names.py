@@ -26,3 +26,11 @@ def test_users_files_are_those_that_nobody_installed(path: str, expected: bool) 
     names = FileNames("/s", {"/tmp/ipykernel_7/1.py": "In [1]"})
 
     assert names.is_users(names.short(path)) is expected
+
+
+def test_a_name_that_is_no_utf_8_is_one_that_tables_take() -> None:
+    """As the stream has it; the file itself is still known by its own."""
+    names = FileNames("/s")
+
+    assert names.short("/s/n\udcff.py") == "n?.py"
+    assert names.originals == {"n?.py": "/s/n\udcff.py"}

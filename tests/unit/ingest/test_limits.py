@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import psutil
 import pytest
 
 from dlprof.errors import ExitCode
@@ -169,3 +170,15 @@ def test_many_processes_and_threads_cost_no_product_of_both(tmp_path: Path) -> N
 
     assert trace is not None
     assert (trace.size, len(trace.lanes)) == (20_000, 20_000)
+
+
+def test_where_the_machine_tells_no_memory_the_default_is_what_it_is_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As without `/proc` and control groups."""
+
+    def missing() -> None:
+        raise FileNotFoundError
+
+    monkeypatch.setattr(psutil, "virtual_memory", missing)
+    monkeypatch.setattr(limits, "_of_group", lambda: 1 << 62)
+
+    assert limits.default.__wrapped__().memory_bytes == 4 << 30

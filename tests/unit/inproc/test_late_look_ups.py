@@ -17,7 +17,15 @@ STATE = {"sys.modules", "sys.path", "sys.argv", "sys.orig_argv", "sys.executable
          "sys.excepthook", "sys.__excepthook__", "sys.monitoring", "os.path", "os.sep", "os.environ", "os.__file__", "os.supports_fd", "os.supports_follow_symlinks",
          "gc.callbacks"}  # fmt: skip
 """Read as it is now, on purpose; of `os.path` only what computes with texts."""
-AT_THE_START = {"boot.py", "session.py", "program.py", "__main__.py", "sitecustomize.py", "process_life.py"}
+AT_THE_START = {
+    "boot.py",
+    "session.py",
+    "program.py",
+    "__main__.py",
+    "sitecustomize.py",
+    "process_life.py",
+    "main_file.py",
+}
 """What they call runs before the program does."""
 ALLOWED = {
     ("lines.py", "sys.gettrace"): "asks for what the program has set, as a debugger may have replaced it",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import dlprof_probes
 import pytest
-from dlprof_probes.inproc import program
+from dlprof_probes.inproc import program, shadowing
 
 ENTRY = Path(dlprof_probes.__file__).parent / "inproc" / "entry"
 
@@ -28,7 +28,7 @@ def test_a_module_beside_the_script_takes_the_place_of_one_that_the_probe_loaded
     (tmp_path / "made_up_of_pythons.py").write_text("")
     (tmp_path / "made_up_folder").mkdir()
 
-    program.forget_shadowed(str(tmp_path), set(sys.modules) - {"made_up", "made_up.inner", "made_up_folder"})
+    shadowing.forget([str(tmp_path)], set(sys.modules) - {"made_up", "made_up.inner", "made_up_folder"})
 
     left = {name for name in sys.modules if name.startswith("made_up")}
     assert left == {"made_up_folder", "made_up_of_pythons"}
@@ -40,7 +40,7 @@ def test_what_cannot_be_shadowed_stays(tmp_path: Path) -> None:
         (tmp_path / f"{name}.py").write_text("")
     before = dict(sys.modules)
 
-    program.forget_shadowed(str(tmp_path), ())
+    shadowing.forget([str(tmp_path)], ())
 
     assert sys.modules == before
 

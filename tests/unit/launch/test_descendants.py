@@ -90,3 +90,15 @@ def test_who_made_a_session_of_its_own_is_a_service() -> None:
         service.kill()
 
     assert mine == [psutil.Process()]
+
+
+def test_without_proc_nobody_is_known_to_run(family: Descendants, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even this process is found."""
+
+    def missing() -> None:
+        raise psutil.NoSuchProcess(os.getpid())
+
+    monkeypatch.setattr(psutil, "Process", missing)
+    monkeypatch.setattr(descendants, "_knows_children", lambda: False)
+
+    assert family.running(0) == []

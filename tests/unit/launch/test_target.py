@@ -166,3 +166,15 @@ def test_a_script_from_standard_input_is_refused(tmp_path: Path, monkeypatch: py
         target.check_script(TraceConfig(script="-"))
 
     assert refused.value.hint == "write the script to a file first, and trace that; none is read from standard input"
+
+
+def test_a_folder_with_a_main_is_a_script(tmp_path: Path) -> None:
+    """Python runs it by that file; another folder is refused."""
+    (tmp_path / "app").mkdir()
+    with pytest.raises(UsageError, match="app is a folder, not a script"):
+        target.check_script(TraceConfig(script=str(tmp_path / "app")))
+    (tmp_path / "app" / "__main__.py").touch()
+
+    target.check_script(TraceConfig(script=str(tmp_path / "app")))
+
+    assert target.main_file(str(tmp_path / "app")) == tmp_path / "app" / "__main__.py"

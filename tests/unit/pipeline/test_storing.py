@@ -12,7 +12,7 @@ from dlprof.launch.process import Outcome
 from dlprof.launch.recorded import Recorded
 from dlprof.launch.replaced import Replaced
 from dlprof.launch.stops import Stop
-from dlprof.pipeline import storing
+from dlprof.pipeline import last_manifest, storing
 from dlprof.schema.manifest import Clock, GpuTracer, Manifest, Probe
 from dlprof.schema.vocabulary import ProbeState
 from tests.unit.runs import trained
@@ -78,7 +78,7 @@ def told(**changes: Any) -> list[tuple[str, str]]:
     """What the manifest of a run that ended so says of its health."""
     clock = Clock(origin_perf_ns=0)
     recorded = Recorded(replace(OUTCOME, **changes), 7, clock, GpuTracer(name="off"), ())
-    return [(entry.slug, entry.message) for entry in storing._last_manifest(FIRST, recorded).health]
+    return [(entry.slug, entry.message) for entry in last_manifest.of(FIRST, recorded).health]
 
 
 def test_the_time_in_which_the_script_stood_is_told() -> None:
@@ -116,6 +116,6 @@ def test_a_script_that_ran_through_has_nothing_of_the_kind() -> None:
     """It stood for no time, which was measured."""
     recorded = Recorded(OUTCOME, 7, Clock(origin_perf_ns=0), GpuTracer(name="off"), ())
 
-    manifest = storing._last_manifest(FIRST, recorded)
+    manifest = last_manifest.of(FIRST, recorded)
 
     assert (manifest.health, manifest.process.stopped_ns, manifest.process.replaced_by) == ((), 0, None)

@@ -59,3 +59,14 @@ def test_a_secret_in_the_arguments_is_not_written_down(keep: bool, argv: tuple[s
     command = trace._command(settings)
 
     assert (command.argv, command.masked) == (argv, masked)
+
+
+def test_without_proc_nobody_is_told_to_make_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """When this process began is not known, and numbers of processes are given out again."""
+
+    def missing(_pid: int) -> float:
+        raise FileNotFoundError
+
+    monkeypatch.setattr(trace.rundir, "process_start", missing)
+
+    assert trace._conductor() is None

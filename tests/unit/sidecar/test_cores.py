@@ -16,6 +16,7 @@ import pytest
 from dlprof_probes.sidecar import control_groups, cores, memory, proc
 from dlprof_probes.sidecar.handles import Handles
 from dlprof_probes.sidecar.memory import Spent
+from dlprof_probes.sidecar.unavailable import Unavailable
 
 from tests.unit.sidecar.conftest import Kernel
 
@@ -297,3 +298,17 @@ def test_open_descriptors_are_told_behind_what_memory_is(kernel: Kernel) -> None
     told = details.read(10**9, [[42, 1, 100, 1, 0, 0, 0], [43, 1, 100, 1, 0, 0, 0]])
 
     assert [(row[0], row[-1]) for row in told] == [(42, 3), (43, None)]
+
+
+def test_without_proc_cores_are_unavailable_and_the_reason_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is no failure of the sampler's."""
+
+    def missing(*_: object) -> int:
+        raise FileNotFoundError(2, "No such file or directory")
+
+    monkeypatch.setattr(cores, "os", SimpleNamespace(open=missing, O_RDONLY=os.O_RDONLY))
+
+    with pytest.raises(Unavailable, match="^/proc is not mounted, and the kernel tells of cores there$"):
+        cores.Cores(tmp_path, 42, 43)

@@ -127,3 +127,10 @@ def test_a_rate_can_be_raised_once_there_is_more_to_see() -> None:
 
     assert (free.raise_to(100), free.hz, free.raise_to(100)) == (True, 100, False)
     assert (chosen.raise_to(100), chosen.hz) == (False, 20)
+
+
+def test_without_proc_nobody_knows_how_busy_cores_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rate stays as it is then."""
+    monkeypatch.setattr(rate.proc, "read", lambda _path: b"")
+
+    assert BusyCores().chance(0.5) is None

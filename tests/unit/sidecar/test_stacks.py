@@ -332,3 +332,14 @@ def test_why_a_segment_is_missing(said: str, code: int, wrote: bool, reason: str
 def test_what_py_spy_says_of_its_samples(said: str, expected: dict[str, int]) -> None:
     """None where it does not say."""
     assert stacks.counts(said) == expected
+
+
+def test_without_proc_py_spy_is_not_started(
+    sampler: stacks.StackSampler, spy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would say that there is no Python."""
+    monkeypatch.setattr(stacks.proc, "is_mounted", lambda: False)
+
+    assert sampler.start() is False
+    assert (sampler.reason, sampler.failed) == ("/proc is not mounted, and py-spy finds a process there", False)
+    assert not spy.with_name("arguments").exists()

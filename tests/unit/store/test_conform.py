@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from dlprof.schema.tables import TABLES
@@ -75,3 +77,19 @@ def test_words_that_are_not_of_the_vocabulary_are_refused() -> None:
     assert conform.conformed("lines", old, ["how"])["how"].to_pylist() == ["counted"]
     with pytest.raises(UnfitError, match="its column how holds other words than exact, scaled, sampled"):
         conform.conformed("lines", table, ["how"])
+
+
+def test_where_the_machine_tells_no_memory_a_table_of_many_rows_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As without `/proc`."""
+
+    def missing() -> None:
+        raise FileNotFoundError
+
+    monkeypatch.setattr(conform.psutil, "virtual_memory", missing)
+    file = cast("pq.ParquetFile", SimpleNamespace(metadata=SimpleNamespace(num_rows=1 << 40)))
+
+    conform.refuse_huge(file, TABLES["epochs"])
+    monkeypatch.undo()
+
+    with pytest.raises(UnfitError, match="1,099,511,627,776 rows"):
+        conform.refuse_huge(file, TABLES["epochs"])

@@ -51,3 +51,11 @@ def test_a_table_that_was_written_in_pieces_can_be_grouped_by_its_texts(tmp_path
         {"phase": "import", "count_sum": 2},
         {"phase": "script", "count_sum": 1},
     ]
+
+
+def test_without_proc_tables_are_read_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There is no name for an open file then."""
+    run = trained(tmp_path / "r", phases=[{"phase": "fit", "parent": None, "dur_ns": 7, "count": 1}])
+    monkeypatch.setattr("dlprof.store.run._DESCRIPTORS", None)
+
+    assert Run(run.folder, run.manifest).table("phases", ["dur_ns"]).to_pylist() == [{"dur_ns": 7}]

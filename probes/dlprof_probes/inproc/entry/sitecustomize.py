@@ -14,7 +14,6 @@ _BOOT_NS = int(time.perf_counter() * 1e9) if not hasattr(time, "perf_counter_ns"
 _KNOWN = set(sys.modules)
 
 import os  # noqa: E402
-import types  # noqa: E402
 
 _OURS = set(sys.modules) - _KNOWN
 _HERE = os.path.dirname(os.path.abspath(__file__))
@@ -22,7 +21,7 @@ _PAYLOAD = os.path.dirname(os.path.dirname(os.path.dirname(_HERE)))
 _RUN_FOLDER = "_run_module_as_main"
 
 
-class _RunPy(types.ModuleType):
+class _RunPy(type(sys)):
     """Stands for `runpy` until somebody wants something of it."""
 
     dlprof_entry = True
@@ -39,21 +38,25 @@ class _RunPy(types.ModuleType):
 
 
 def _prepared():
-    _restore_python_path()
-    sys.path[0] = _PAYLOAD
+    given = _restore_python_path()
     known = set(sys.modules) - _OURS
+    path = sys.path[1:]
+    # Last, until the program begins: a `json.py` that lies there is the program's, and none that we may load.
+    users = [each for each in path if os.path.abspath(each) in given]
+    sys.path[:] = [_PAYLOAD] + [each for each in path if each not in users] + users
     from dlprof_probes.inproc import boot
 
-    return boot.prepare(sys.argv[1], _BOOT_NS, known)
+    return boot.prepare(sys.argv[1], _BOOT_NS, known, path)
 
 
 def _restore_python_path():
-    """What the program starts has the PYTHONPATH that it would have had."""
+    """What the program starts has the PYTHONPATH that it would have had; returns the folders that are on it."""
     rest = os.environ.get("PYTHONPATH", "").split(os.pathsep)[1:]
     if rest:
         os.environ["PYTHONPATH"] = os.pathsep.join(rest)
     else:
         os.environ.pop("PYTHONPATH", None)
+    return {os.path.abspath(each) for each in rest}
 
 
 def _load_own():

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import py_compile
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import dlprof_probes
@@ -127,3 +129,35 @@ def test_without_its_path_the_program_runs_from_a_frame_of_ours(
     (tmp_path / "raw" / "inproc.wire").unlink()
 
     assert run(tmp_path, [sys.executable, str(ENTRY), "config.json"], environment) == plain
+
+
+def test_files_of_pythonpath_are_the_programs_and_not_the_probes(tmp_path: Path, environment: dict[str, str]) -> None:
+    """`typing.py` and `json.py` that lie there run when the program imports them, and not before."""
+    (tmp_path / "mine").mkdir()
+    for name in ("typing", "json", "threading", "types"):
+        (tmp_path / "mine" / f"{name}.py").write_text(f"print({name!r})")
+    (tmp_path / "train.py").write_text("print('begins')\nimport json, typing, threading, types\nprint(types.__file__)")
+    environment["PYTHONPATH"] = str(tmp_path / "mine")
+
+    plain, under = both(tmp_path, environment, "train.py")
+
+    assert under == plain
+    assert plain[0].startswith("begins\njson\n")
+
+
+@pytest.mark.parametrize("name", ["app", "app.zip", "train.pyc"])
+def test_a_folder_an_archive_and_a_compiled_module_run_as_under_plain_python(
+    tmp_path: Path, environment: dict[str, str], name: str
+) -> None:
+    """All that Python runs by the name of a file."""
+    source = tmp_path / "source.py"
+    source.write_text(SEEN + "None.absent")
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app" / "__main__.py").write_text(source.read_text())
+    with zipfile.ZipFile(tmp_path / "app.zip", "w") as archive:
+        archive.write(source, "__main__.py")
+    py_compile.compile(str(source), str(tmp_path / "train.pyc"))
+
+    plain, under = both(tmp_path, environment, name, "a b")
+
+    assert under == plain
