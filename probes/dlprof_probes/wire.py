@@ -198,7 +198,23 @@ class _Encoder(json.JSONEncoder):
     iterencode = json.JSONEncoder.iterencode
 
 
-_encode = _Encoder(separators=(",", ":"), default=str).encode
+def _bound_encoder():
+    """What makes JSON: of C alone, where Python has that, for the rest of `json` uses builtins that programs replace."""
+    make, strings = (getattr(json.encoder, name, None) for name in ("c_make_encoder", "c_encode_basestring_ascii"))
+    plain = _Encoder(separators=(",", ":"), default=str).encode
+    if make is None or strings is None:
+        return plain
+
+    def encode(value):
+        return "".join(make({}, str, strings, None, ":", ",", False, False, True)(value, 0))
+
+    try:
+        return encode if encode({"a": ["\u00e4", 1.5, None]}) == plain({"a": ["\u00e4", 1.5, None]}) else plain
+    except Exception:  # a Python whose own is called in another way
+        return plain
+
+
+_encode = _bound_encoder()
 
 
 def json_payload(value):

@@ -18,6 +18,7 @@ from os import (
     O_TRUNC,
     O_WRONLY,
     close,
+    fchmod,
     fstat,
     path,
     replace,
@@ -28,6 +29,7 @@ from os import open as open_file
 _HIGHEST = 1024
 """Descriptors from here on cannot be given to select(); ours stay right below, so that the kernel's table is small."""
 _ROOM = 24
+_OWNERS = 0o600
 _DUPLICATE = getattr(fcntl, "F_DUPFD_CLOEXEC", 1030)
 _fcntl = fcntl.fcntl
 _getrlimit, _NUMBER = resource.getrlimit, resource.RLIMIT_NOFILE
@@ -62,7 +64,10 @@ class OwnFile(object):
         self._path = _abspath(path)
         how = O_TRUNC if again else O_EXCL
         self._fd = high(open_file(self._path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | how, 0o644))
-        self._identity = _identity(fstat(self._fd))
+        state = fstat(self._fd)
+        if state.st_mode & _OWNERS != _OWNERS:  # the program's umask forbids even that
+            fchmod(self._fd, _OWNERS)
+        self._identity = _identity(state)
 
     def write(self, data):
         """Append bytes.

@@ -19,6 +19,7 @@ from dlprof_probes.inproc import (
     loops,
     marks,
     overrides,
+    own_builtins,
     process_life,
     profile_decorator,
     recorder,
@@ -176,8 +177,18 @@ class Session(object):
             )
         self.lines.end()
         start = now()
-        self.lines.save()
-        self.recorder.complete(wire.SpanKind.DLPROF, "save line times", start, now())
+        if self._save_lines():
+            self.recorder.complete(wire.SpanKind.DLPROF, "save line times", start, now())
+
+    def _save_lines(self):
+        """Save counts of lines; returns whether that was possible. All else is told whatever became of them."""
+        try:
+            self.lines.save()
+        except Exception as error:
+            why = "%s: %s" % (type(error).__name__, error)
+            self.recorder.probe("lines", "failed", "their file could not be written: %s" % why)
+            return False
+        return True
 
     def _tell_lines(self):
         """Record what lines cost (ns), how that was got, and in how much of the time they were counted."""
@@ -209,8 +220,7 @@ class Session(object):
             if self._script is not None:
                 self.recorder.end(self._script, start)
             self._gc.finish()
-            if self.lines.on:
-                self.lines.save()
+            if self.lines.on and self._save_lines():
                 self._tell_lines()
             missing = self.probe.missing
             reason = "not in this version: %s" % ", ".join(sorted(set(missing))) if missing else None
@@ -220,7 +230,10 @@ class Session(object):
             self.recorder.complete(wire.SpanKind.DLPROF, "finish", start, now())
         except Exception as error:
             self.recorder.note("finish-failed", "%s: %s" % (type(error).__name__, error))
-        self.recorder.finish()
+        try:
+            self.recorder.finish()
+        except Exception as error:  # the program has replaced what writing needs
+            self.recorder.fail("the stream could not be ended: %s" % type(error).__name__)
 
 
 def _make_windows(config, recorder, folder):
@@ -233,6 +246,7 @@ def _make_windows(config, recorder, folder):
 def load_wrappers():
     """The module `wrappers`, of three files, compiled as code of the import machinery (its first lines say why)."""
     module = types.ModuleType("dlprof_probes.inproc.wrappers")
+    module.__builtins__ = own_builtins.NAMES
     for name in ("wrappers.py", "sync_wrappers.py", "batch_wrappers.py"):
         path = os.path.join(os.path.dirname(os.path.abspath(__file__)), name)
         with io.open(path, encoding="utf-8") as source:

@@ -39,16 +39,15 @@ def builtins_none():
     spin(0.3)
     for name in ("len", "isinstance", "getattr", "setattr", "sorted", "min", "max", "int", "str", "dict", "list", "range",
                  "tuple", "set", "type", "print", "open", "iter", "next", "repr", "id", "vars", "hasattr", "callable"):
-        setattr(builtins, name, None)
+        builtins.__dict__[name] = None
     spin(0.6)
     write(1, b"worked on\n")
-    os._exit(5) if sys.argv[2:] else None
 
 
 def exceptions_none():
     for name in ("Exception", "BaseException", "OSError", "KeyError", "AttributeError", "ValueError", "TypeError", "ImportError"):
-        setattr(builtins, name, None)
-    work()
+        builtins.__dict__[name] = None
+    spin(0.7)
 
 
 def no_import():
@@ -121,9 +120,9 @@ def dumps_later():
 
 
 def filtered():
-    """A filter of system calls: no file is opened, renamed or removed any more, nothing traced, no process asked."""
+    """A filter of system calls: no file is opened, renamed or removed any more, nothing traced."""
     work()
-    refused = (2, 85, 257, 437, 82, 264, 316, 87, 263, 83, 258, 101, 310, 311, 262, 332)
+    refused = (2, 85, 257, 437, 82, 264, 316, 87, 263, 83, 258, 101, 310, 311)
     filters = [struct.pack("HBBI", 0x20, 0, 0, 0)]  # the number of the call
     for number in refused:
         filters += [struct.pack("HBBI", 0x15, 0, 1, number), struct.pack("HBBI", 0x06, 0, 0, 0x00050001)]
@@ -215,6 +214,18 @@ def all_signals_blocked():
     signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))
     for number in (1, 2, 3, 10, 12, 13, 14, 15, 17):
         signal.signal(number, signal.SIG_IGN)
+
+
+def interrupted_while_joining():
+    """Ctrl-C, while Python waits for a thread at its end."""
+    import signal
+
+    def later():
+        time.sleep(0.3)
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.3)
+
+    threading.Thread(target=later).start()
 
 
 def many_frames():

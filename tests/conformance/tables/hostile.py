@@ -24,7 +24,7 @@ HIDDEN_NAMES = (
 HOW = (
     "plain", "builtins_none", "exceptions_none", "no_import", "paths_cleared", "modules_cleared", "own_environ", "no_descriptors",
     "few_processes", "umask", "audited", "dumps_later", "line_profiled", "covered", "c_profiled", "monkey_threading",
-    "all_signals_blocked", "many_frames", "frozen",
+    "all_signals_blocked", "many_frames", "frozen", "interrupted_while_joining",
 )  # fmt: skip
 WORLDS = {
     "no-proc": World(mounts=(Mount(Mounted.HIDDEN, "/proc"),)),
@@ -41,6 +41,12 @@ WORLDS = {
     "hardly-memory": World(limits={"RLIMIT_AS": 100 << 20}),
     "inherited-settings": World(environment={"DLPROF_DEBUG": "1", "PYTHONPLATLIBDIR": "lib", "PYTHONINTMAXSTRDIGITS": "700"}),
 }  # fmt: skip
+FOLLOWED = (
+    "plain", "killed", "stopped_and_killed", "outlives", "without_environment", "isolated", "many", "shells", "pools", "dies",
+    "closes", "os_exit", "segfault", "forks_in_a_thread", "double_fork", "execs", "umask", "closes_streams", "changes_user",
+    "removes_modules", "deleted_folder",
+)  # fmt: skip
+"""Ends of Pythons below a script that is followed; the engine that they load is an empty file."""
 LONG = "/".join(["d" * 200] * 12)
 BESIDE = tuple(("shadow.py", f"{name}.py") for name in HIDDEN_NAMES)
 
@@ -53,6 +59,8 @@ CASES = [
     Case("hostile/no-proc/failing", "endings.py", ("chained",), WORLDS["no-proc"]),
     Case("hostile/no-proc/reported", "hostile.py", ("plain",), WORLDS["no-proc"], reported=True),
     Case("hostile/little-memory/failing", "endings.py", ("exit-3",), WORLDS["little-memory"], reported=True),
+    *(Case(f"followed/{how}", "followed.py", (how,), World(limits={"RLIMIT_CORE": 0}), flags=("--follow",), beside=(("empty.py", "theano.py"),))
+      for how in FOLLOWED),
     Case("shadowed/beside", "shadowed.py", beside=BESIDE),
     Case("shadowed/on-path", "shadowed.py", world=World(environment={"PYTHONPATH": "{place}/work/more"}),
          beside=tuple(("shadow.py", f"more/{name}.py") for name in HIDDEN_NAMES)),

@@ -237,6 +237,37 @@ def test_an_end_that_fails_still_ends_the_stream(interpreter: Interpreter) -> No
     assert [(n.slug, n.message) for n in stream.notes] == [("finish-failed", "ZeroDivisionError: division by zero")]
 
 
+def test_an_end_that_cannot_be_written_is_kept_from_the_program(interpreter: Interpreter) -> None:
+    """Its reason is where one looks for it."""
+    made = session(interpreter)
+    made.recorder.finish = lambda: 1 / 0
+    made.finish()
+
+    status = (interpreter.folder / "status").read_bytes().strip()
+    assert json.loads(status) == {"failed": "the stream could not be ended: ZeroDivisionError"}
+
+
+def test_counts_that_cannot_be_saved_are_told_with_the_rest(interpreter: Interpreter) -> None:
+    """As what became of counting, with the reason; the end says what each other part could do."""
+    made = session(interpreter)
+    made.start_script()
+
+    def refused() -> None:
+        raise PermissionError(1, "Operation not permitted", "lines.json")
+
+    counts = {"on": True, "stopped": lambda _: False, "end": lambda _: None, "save": lambda _: refused()}
+    made.lines = type("Lines", (), counts)()
+    made.end_script()
+    made.finish()
+
+    failed = "their file could not be written: PermissionError: [Errno 1] Operation not permitted: 'lines.json'"
+    assert {(p["name"], p["state"], p["reason"]) for p in interpreter.stream().probes} == {
+        ("lines", "failed", failed),
+        ("phases", "on", None),
+    }
+    assert interpreter.stream().notes == []
+
+
 def test_an_end_of_the_script_that_fails_is_noted(interpreter: Interpreter) -> None:
     """The script has gone through."""
     made = session(interpreter)

@@ -180,3 +180,14 @@ def test_last_words_take_space_that_was_reserved(tmp_path: Path) -> None:
     own_files.overwrite(str(tmp_path / "status"), b"why")
 
     assert (tmp_path / "status").read_bytes() == b"why     "
+
+
+def test_a_umask_that_forbids_all_leaves_our_files_to_their_owner(tmp_path: Path) -> None:
+    """Who reads them afterwards need not be root."""
+    before = os.umask(0o777)
+    try:
+        own_files.save_whole(str(tmp_path / "lines.json"), b"counts")
+    finally:
+        os.umask(before)
+
+    assert (tmp_path / "lines.json").stat().st_mode & 0o777 == 0o600

@@ -19,8 +19,9 @@ import os  # noqa: E402
 def _main():
     here = os.path.dirname(os.path.abspath(__file__))
     sys.path[0] = os.path.dirname(os.path.dirname(os.path.dirname(here)))
-    from dlprof_probes.inproc import boot
+    from dlprof_probes.inproc import own_builtins
 
+    (boot,) = own_builtins.load(["boot"])
     boot.main(sys.argv[1], _BOOT_NS, _KNOWN)
 
 

@@ -44,8 +44,9 @@ def _prepared():
     # Last, until the program begins: a `json.py` that lies there is the program's, and none that we may load.
     users = [each for each in path if os.path.abspath(each) in given]
     sys.path[:] = [_PAYLOAD] + [each for each in path if each not in users] + users
-    from dlprof_probes.inproc import boot
+    from dlprof_probes.inproc import own_builtins
 
+    (boot,) = own_builtins.load(["boot"])
     return boot.prepare(sys.argv[1], _BOOT_NS, known, path)
 
 

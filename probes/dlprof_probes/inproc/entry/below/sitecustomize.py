@@ -122,7 +122,8 @@ def _ours(settings, name):
     path = list(sys.path)
     sys.path[:] = [settings.PACKAGE] + [each for each in path if _is_pythons(each)]
     try:
-        return getattr(__import__("dlprof_probes.inproc", fromlist=[name]), name)
+        package = __import__("dlprof_probes.inproc", fromlist=["own_builtins"])
+        return package.own_builtins.load([name])[0]
     finally:
         sys.path[:] = path
 
