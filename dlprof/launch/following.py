@@ -206,6 +206,7 @@ class Following:
             interrupts=interrupts,
             left={},
             killed=False,
+            went_on=one.child.went_on,
         )
         clock = clock_between(one.start, read_anchor(), facts.boot_ns)
         self._judge_phases(one)

@@ -55,6 +55,7 @@ class Outcome(Struct, frozen=True):
             was.
         stops: The times in which it stood still.
         replaced: The program that it went on as (`exec`), if that was seen.
+        went_on: Whether it had not ended at all: a Python that was followed may outlive the program.
     """
 
     exit_code: int | None
@@ -68,6 +69,7 @@ class Outcome(Struct, frozen=True):
     killed: bool
     stops: tuple[Stop, ...] = ()
     replaced: Replaced | None = None
+    went_on: bool = False
 
     @property
     def shell_code(self) -> int:

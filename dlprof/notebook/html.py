@@ -98,6 +98,8 @@ def _ended(report: Report) -> str:
     ended = report.exit
     if ended.signal:
         return end_words.by_signal(ended.signal)
+    if report.process.went_on:
+        return "it still ran when the program was over"
     return "how it ended is not known" if ended.code is None else f"exit code {ended.code}"
 
 

@@ -37,6 +37,7 @@ def of(first: Manifest, recorded: Recorded) -> Manifest:
             cpu_system_ns=outcome.system_ns,
             stopped_ns=sum(stop.end_ns - stop.begin_ns for stop in outcome.stops),
             replaced_by=outcome.replaced.program if outcome.replaced else None,
+            went_on=outcome.went_on,
         ),
         gpu_tracer=recorded.gpu_tracer,
         probes=recorded.probes,

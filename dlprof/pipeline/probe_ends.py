@@ -71,7 +71,7 @@ def settled(probe: Probe, cut: Cut | None, manifest: Manifest) -> Probe:
 
 def _settled_phases(probe: Probe, unrecorded: Unrecorded) -> Probe:
     """A probe whose process was ended has not failed."""
-    ended = unrecorded.cause in (StreamEnd.KILLED, StreamEnd.LEFT)
+    ended = unrecorded.cause in (StreamEnd.KILLED, StreamEnd.LEFT, StreamEnd.UNSEEN, StreamEnd.WENT_ON)
     return replace(probe, state=ProbeState.ON if ended else ProbeState.FAILED, reason=unrecorded.reason)
 
 

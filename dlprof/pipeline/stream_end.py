@@ -20,6 +20,8 @@ _BY_ERRNO: Mapping[int, tuple[StreamEnd, str]] = MappingProxyType(
     }
 )
 _LEFT = "the process ended without Python's own end, or became another program (os._exit, exec)"
+_UNSEEN = "the process was killed, left past Python's own end, or became another program: how it ended is not known"
+_WENT_ON = "the process still ran when the program that had started it was over"
 _NONE = "the in-process probe left nothing"
 
 
@@ -41,11 +43,15 @@ def why(stream: Stream, manifest: Manifest, phases: Probe | None) -> tuple[Strea
         cause, reason = _unwritten(told)
         nothing = cause == StreamEnd.UNWRITTEN and not stream.read_bytes
         return (StreamEnd.NO_STREAM if nothing else cause), reason
+    if manifest.process.went_on:
+        return StreamEnd.WENT_ON, _WENT_ON
     if manifest.process.signal:
         return StreamEnd.KILLED, f"the process was ended by signal {manifest.process.signal}"
     if stream.cut is not None:  # a process that leaves by itself writes whole records
         return StreamEnd.DAMAGED, f"raw/{stream.path.name} is cut or damaged: {stream.cut}"
-    return (StreamEnd.LEFT, _LEFT) if stream.read_bytes else (StreamEnd.NO_STREAM, _NONE)
+    if not stream.read_bytes:
+        return StreamEnd.NO_STREAM, _NONE
+    return (StreamEnd.UNSEEN, _UNSEEN) if manifest.process.exit_code is None else (StreamEnd.LEFT, _LEFT)
 
 
 def _unwritten(reason: str) -> tuple[StreamEnd, str]:

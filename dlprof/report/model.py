@@ -225,6 +225,8 @@ class ProcessUse(Struct, frozen=True):
     """Time in which it stood still, stopped by a signal: part of `wall_ns`."""
     replaced_by: str | None
     """The program that it went on as (`os.execv`)."""
+    went_on: bool
+    """It had not ended: it was followed, and outlived the program."""
     tree_cpu_pct: float | None
     others_cpu_pct: float | None
     dlprof_cpu_pct: float | None

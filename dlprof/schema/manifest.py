@@ -181,6 +181,8 @@ class Process(msgspec.Struct, frozen=True, kw_only=True):
     dlprof stood too, all but a second at most. None: not known."""
     replaced_by: str | None = None
     """The program that it went on as (`os.execv`), by its path; None: that was not seen."""
+    went_on: bool = False
+    """It still ran when the program that had started it was over, and dlprof's look at it with that."""
 
 
 class Gpu(msgspec.Struct, frozen=True, kw_only=True):

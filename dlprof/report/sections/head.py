@@ -73,8 +73,11 @@ def ended(report: Report) -> str:
         return end_words.by_signal(report.exit.signal)
     if report.attached:
         return "a process that ran already"
+    if report.process.went_on:
+        return "it still ran when the program was over"
     if report.exit.code is None:
-        return "how it ended is not known: dlprof was killed"
+        by = ": dlprof was killed" if report.state == RunState.RUNNING else ""
+        return f"how it ended is not known{by}"
     text = f"exit code {report.exit.code}"
     return f"{text}, interrupted" if report.state == RunState.INTERRUPTED else text
 

@@ -83,6 +83,8 @@ def test_one_that_still_runs_went_on(tmp_path: Path, process: subprocess.Popen[b
     (child,) = program.following.stop(0)
     assert (child.went_on, process.poll()) == (True, None)
     assert child.recorded is not None
+    assert child.recorded.outcome.went_on
+    assert child.recorded is not None
     assert child.recorded.outcome.exit_code is None
 
 

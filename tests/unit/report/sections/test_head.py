@@ -9,7 +9,7 @@ import pytest
 from dlprof.report.model import Exit, PhaseTime, Source
 from dlprof.report.sections import head
 from dlprof.schema.manifest import Machine
-from tests.unit.report.reports import printed, report, rows
+from tests.unit.report.reports import printed, process_use, report, rows
 from tests.unit.runs import S
 
 PHASES = (PhaseTime("fit", None, S, 1),)
@@ -61,11 +61,19 @@ def test_a_program_is_on_no_backend() -> None:
         ("finished", Exit(None, 9), "killed (SIGKILL)"),
         ("interrupted", Exit(130, None), "exit code 130, interrupted"),
         ("running", Exit(None, None), "how it ended is not known: dlprof was killed"),
+        ("finished", Exit(None, None), "how it ended is not known"),
     ],
 )
 def test_how_it_ended_is_said(state: str, end: Exit, text: str) -> None:
     """By code or by signal."""
     assert head.ended(report(state=state, exit=end)) == text
+
+
+def test_one_that_outlived_the_program_has_not_ended() -> None:
+    """It was followed; nobody knows how it ends."""
+    told = report(exit=Exit(None, None), process=process_use(went_on=True))
+
+    assert head.ended(told) == "it still ran when the program was over"
 
 
 def test_a_run_of_foreign_traces_begins_with_its_files() -> None:
