@@ -52,10 +52,8 @@ def of_run(run: Run) -> RankEnd:
     if process.signal is not None:
         latest = process.signal not in _TOLD_TO_END
         return RankEnd(f"signal {process.signal}", True, time_ns=run.wall_ns, is_cut=cut, is_latest=latest)
-    if process.went_on:
-        return RankEnd("still ran", False, is_cut=cut)
     if process.exit_code is None:
-        return RankEnd("end not known", False, is_cut=cut)
+        return RankEnd("still ran" if process.went_on else "end not known", False, is_cut=cut)
     if process.exit_code == 1 and any(word.startswith(_OF_RAY) for word in run.manifest.command.argv):
         return RankEnd("ended by Ray", False, is_cut=cut)
     if process.exit_code == 0:

@@ -8,7 +8,7 @@ from errno import EDQUOT, EFBIG, ENOSPC
 from types import MappingProxyType
 
 from dlprof.ingest.own.wire_stream import Stream
-from dlprof.schema.manifest import Manifest, Probe, Unrecorded
+from dlprof.schema.manifest import Manifest, Probe, Process, Unrecorded
 from dlprof.schema.vocabulary import ProbeState, RunState, StreamEnd
 
 _ERRNO = re.compile(r"\[Errno (\d+)\]")
@@ -20,7 +20,8 @@ _BY_ERRNO: Mapping[int, tuple[StreamEnd, str]] = MappingProxyType(
     }
 )
 _LEFT = "the process ended without Python's own end, or became another program (os._exit, exec)"
-_UNSEEN = "the process was killed, left past Python's own end, or became another program: how it ended is not known"
+_BECAME = "the process became another program (exec)"
+_UNSEEN = "the process was killed, or left past Python's own end: how it ended is not known"
 _WENT_ON = "the process still ran when the program that had started it was over"
 _NONE = "the in-process probe left nothing"
 
@@ -43,15 +44,20 @@ def why(stream: Stream, manifest: Manifest, phases: Probe | None) -> tuple[Strea
         cause, reason = _unwritten(told)
         nothing = cause == StreamEnd.UNWRITTEN and not stream.read_bytes
         return (StreamEnd.NO_STREAM if nothing else cause), reason
-    if manifest.process.went_on:
-        return StreamEnd.WENT_ON, _WENT_ON
     if manifest.process.signal:
         return StreamEnd.KILLED, f"the process was ended by signal {manifest.process.signal}"
-    if stream.cut is not None:  # a process that leaves by itself writes whole records
+    if stream.cut is not None and not manifest.process.went_on:  # a process that leaves by itself writes whole records
         return StreamEnd.DAMAGED, f"raw/{stream.path.name} is cut or damaged: {stream.cut}"
-    if not stream.read_bytes:
-        return StreamEnd.NO_STREAM, _NONE
-    return (StreamEnd.UNSEEN, _UNSEEN) if manifest.process.exit_code is None else (StreamEnd.LEFT, _LEFT)
+    return _of_process(stream, manifest.process) if stream.read_bytes else (StreamEnd.NO_STREAM, _NONE)
+
+
+def _of_process(stream: Stream, process: Process) -> tuple[StreamEnd, str]:
+    """Why a stream that is whole up to its last record ends there."""
+    if process.went_on:
+        return StreamEnd.WENT_ON, _WENT_ON
+    if process.exit_code is not None:
+        return StreamEnd.LEFT, _LEFT
+    return (StreamEnd.LEFT, _BECAME) if stream.meta.get("exec") else (StreamEnd.UNSEEN, _UNSEEN)
 
 
 def _unwritten(reason: str) -> tuple[StreamEnd, str]:

@@ -199,7 +199,7 @@ class _Encoder(json.JSONEncoder):
 
 
 def _bound_encoder():
-    """What makes JSON: of C alone, where Python has that, for the rest of `json` uses builtins that programs replace."""
+    """What makes JSON: of C alone, where Python has that; the rest of `json` uses builtins that programs replace."""
     make, strings = (getattr(json.encoder, name, None) for name in ("c_make_encoder", "c_encode_basestring_ascii"))
     plain = _Encoder(separators=(",", ":"), default=str).encode
     if make is None or strings is None:
@@ -210,7 +210,7 @@ def _bound_encoder():
 
     try:
         return encode if encode({"a": ["\u00e4", 1.5, None]}) == plain({"a": ["\u00e4", 1.5, None]}) else plain
-    except Exception:  # a Python whose own is called in another way
+    except TypeError:  # a Python whose own is called in another way
         return plain
 
 

@@ -40,6 +40,7 @@ def test_what_the_probe_said_last_is_the_reason(told: str, cause: str, reason: s
         (Stream(read_bytes=9, cut="x"), Process(signal=9), "killed"),
         (Stream(), Process(exit_code=0), "no-stream"),
         (Stream(read_bytes=9), Process(), "unseen"),
+        (Stream(read_bytes=9, meta={"exec": {"program": "/bin/sh"}}), Process(), "left"),
         (Stream(read_bytes=9), Process(went_on=True), "went-on"),
     ],
 )
