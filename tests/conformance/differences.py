@@ -69,11 +69,19 @@ DOCUMENTED: tuple[Difference, ...] = (
         "a thread of dlprof's watches what counting lines costs; `threading` does not know it",
     ),
     Difference(
-        "ends/faulthandler",
+        "ends/faulthandler|hostile/dumps_later",
         re.compile(
             r"\+err: b'(|Thread 0x\.\.\. \(most recent call first\):|  File \".*/inproc/thinning.py\", line \d+ in \w+|  <no Python frame>|Extension modules: .*)\\n'"
         ),
         "`faulthandler` tells of all threads and modules: of the one of dlprof's and of line_profiler, too",
+    ),
+    Difference(
+        "hostile/builtins_none",
+        re.compile(
+            r"\+err: b('Exception ignored in atexit callback: <function shutdown at 0x\.\.\.>|'Traceback .*|'  File \".*/logging/__init__.py\", .*"
+            r"|'    h\.flush\(\)|'    if self\.stream and .*|' +\^+|\"TypeError: 'NoneType' object is not callable)\\n['\"]"
+        ),
+        "line_profiler loads `logging`, which does its own work when Python ends, with the builtins that it finds then",
     ),
     Difference(
         "source/(null_byte|not_utf_8)",

@@ -58,7 +58,7 @@ CASES = [
     Case("hostile/no-proc/processes", "processes.py", ("children",), WORLDS["no-proc"]),
     Case("hostile/no-proc/failing", "endings.py", ("chained",), WORLDS["no-proc"]),
     Case("hostile/no-proc/reported", "hostile.py", ("plain",), WORLDS["no-proc"], reported=True),
-    Case("hostile/little-memory/failing", "endings.py", ("exit-3",), WORLDS["little-memory"], reported=True),
+    Case("hostile/little-memory/failing", "endings.py", ("exit-3",), WORLDS["little-memory"]),
     *(Case(f"followed/{how}", "followed.py", (how,), World(limits={"RLIMIT_CORE": 0}), flags=("--follow",), beside=(("empty.py", "theano.py"),))
       for how in FOLLOWED),
     Case("shadowed/beside", "shadowed.py", beside=BESIDE),
