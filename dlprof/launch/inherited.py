@@ -15,6 +15,9 @@ _PYTHONS_OWN = {signal.SIGPIPE, signal.SIGXFSZ}
 """Every Python ignores these when it starts: what they were before is not to be known. `subprocess` sets them back."""
 
 
+_OWNERS = 0o700
+
+
 @dataclass(frozen=True)
 class Inherited:
     """What one process hands to the next through `exec`.
@@ -24,11 +27,13 @@ class Inherited:
             are never among them.
         blocked: Signals that are blocked.
         descriptors: Open descriptors above 2 (`3>log`, `<(command)`, sockets of a service manager).
+        umask: Bits that new files lacked, where dlprof could not have used its own; None: they lack these still.
     """
 
     ignored: frozenset[int]
     blocked: frozenset[int]
     descriptors: tuple[int, ...]
+    umask: int | None = None
 
     def still_open(self) -> tuple[int, ...]:
         """The descriptors that can be handed on."""
@@ -44,7 +49,14 @@ def at_start() -> Inherited:
     if signal.SIGCHLD in ignored:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # else no exit code of any process that dlprof starts is known
     blocked = frozenset(int(number) for number in signal.pthread_sigmask(signal.SIG_BLOCK, ()))
-    return Inherited(ignored, blocked, _descriptors())
+    return Inherited(ignored, blocked, _descriptors(), _umask())
+
+
+def _umask() -> int | None:
+    """A umask that keeps files from their owner: those that dlprof makes are its owner's from here on all the same."""
+    given = os.umask(0o077)
+    os.umask(given & ~_OWNERS)
+    return given if given & _OWNERS else None
 
 
 def _descriptors() -> tuple[int, ...]:

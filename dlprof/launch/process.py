@@ -327,7 +327,7 @@ def _prctl(option: int, value: int) -> None:
 
 
 def _in_child(start: inherited.Inherited, tracer: int) -> None:
-    """Between fork and exec: signals as dlprof was started with, end with dlprof, let py-spy look.
+    """Between fork and exec: signals and umask as dlprof was started with, end with dlprof, let py-spy look.
 
     Args:
         start: What dlprof was started with.
@@ -336,6 +336,8 @@ def _in_child(start: inherited.Inherited, tracer: int) -> None:
     _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
     if tracer:
         _prctl(_PR_SET_PTRACER, tracer)
+    if start.umask is not None:
+        os.umask(start.umask)
     if signal.SIGCHLD in start.ignored:
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     if signal.SIGINT not in start.ignored:
