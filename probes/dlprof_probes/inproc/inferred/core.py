@@ -1,8 +1,9 @@
 """Steps, epochs and evaluations out of what a training loop does: events in, loops out; no engine, no clock.
 
 A step ends with the update of the weights: where the next batch is asked for, or else with the update itself. Several
-optimisers that step in turn are one step: it is over when the first of them steps again. A loader's items that no
-update follows, while the model is not being trained, are the steps of an evaluation.
+optimisers that step in turn are one step: it is over when the first of them steps again, in another turn of the loop as
+far as that is known. A loader's items that no update follows, while the model is not being trained, are the steps of an
+evaluation.
 """
 
 from dlprof_probes.inproc.inferred.feeds import Asked, Feed, OpenedOnce
@@ -89,8 +90,8 @@ class OwnLoops(object):
             if self._is_another(fit, optimizer, path, feed, turns):
                 self._close_fit()
                 fit = None
-        if fit is not None and fit.step is not None and self._is_over(fit.step, optimizer, path):
-            fit.closing = fit.step.optimizers[-1]
+        if fit is not None and fit.step is not None and self._is_over(fit.step, optimizer, site, frame):
+            fit.closing = fit.step.closing()
             self._end_step(fit, fit.step.end)
         if fit is None:
             fit = self._open_fit(feed, site, frame, end, cause)
@@ -98,10 +99,12 @@ class OwnLoops(object):
         begins = fit.step is None
         if begins:
             self._begin_step(fit, path, feed, waited, self._turned(fit, turns, site, frame))
-        is_alone = begins and (fit.feed is feed if feed is not None else fit.feed is None and fit.closing == optimizer)
+            fit.step.turn = site.turn(frame)
+        is_last = fit.feed is None and fit.closing in (optimizer, (optimizer, site))
+        is_alone = begins and (fit.feed is feed if feed is not None else is_last)
         fit.usual, fit.usual_site = optimizer, site if is_alone else None
-        self._took_part(fit, optimizer, path, end)
-        if (fit.feed is None and fit.closing == optimizer) or self._was_fed_ahead(fit):
+        self._took_part(fit, optimizer, site, end)
+        if is_last or self._was_fed_ahead(fit):
             self._end_step(fit, end)
 
     @staticmethod
@@ -162,13 +165,21 @@ class OwnLoops(object):
             return fit.feed is not None and feed is not fit.feed and fit.feed.is_before(feed)
         return turns is not None and fit.turns is not None and turns != fit.turns
 
-    @staticmethod
-    def _is_over(step, optimizer, path):
+    def _is_over(self, step, optimizer, site, frame):
         if optimizer in step.optimizers:
-            return True
-        ours, theirs = step.path, path
+            return not self._is_same_turn(step, optimizer, site, frame)
+        ours, theirs = step.path, site.path
         short, long = (ours, theirs) if len(ours) <= len(theirs) else (theirs, ours)
         return long[len(long) - len(short) :] != short  # loops beside each other: each has its steps
+
+    def _is_same_turn(self, step, optimizer, site, frame):
+        """Whether an optimiser that took part steps again in the turn of the loop that the step is of, at another line.
+
+        As where an encoder is trained to reconstruct first, and to deceive afterwards.
+        """
+        if step.turn is None or site.path != step.path or (optimizer, site) in step.calls:
+            return False
+        return site.turn(frame) == step.turn and not any(feed.items for feed in self._feeds.values())
 
     def _open_fit(self, feed, site, frame, end, cause):
         begin = feed.opened if feed is not None else min(end, self.idle_since or end)
@@ -202,8 +213,10 @@ class OwnLoops(object):
         fit.epoch += 1
         self._log.epoch(fit.handle, fit.epoch, begin)
 
-    def _took_part(self, fit, optimizer, path, end):
+    def _took_part(self, fit, optimizer, site, end):
+        path = site.path
         fit.step.optimizers.append(optimizer)
+        fit.step.calls.append((optimizer, site))
         fit.step.end = end
         fit.optimizers.add(optimizer)
         fit.leaves.add(path[0])
@@ -319,7 +332,7 @@ class OwnLoops(object):
         if step is None:
             return
         if fit.feed is None:
-            fit.closing = step.optimizers[-1]
+            fit.closing = step.closing()
         self._end_step(fit, step.end if fit.feed is None else max(begin, step.end))
 
     def _end_asked(self, asked):

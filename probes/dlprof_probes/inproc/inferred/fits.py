@@ -4,9 +4,16 @@ from dlprof_probes.inproc.inferred.feeds import OpenedOnce
 
 
 class Step(object):
-    """A step that is not over: `end` is that of its last update."""
+    """A step that is not over.
 
-    __slots__ = ("begin", "end", "items", "optimizers", "path", "waited")
+    Attributes:
+        end: That of its last update (ns).
+        optimizers: Those that took part, in turn.
+        calls: The same, each with its site.
+        turn: What tells the turn of its loops from others; None: nothing does.
+    """
+
+    __slots__ = ("begin", "calls", "end", "items", "optimizers", "path", "turn", "waited")
 
     def __init__(self, begin, path):
         self.begin = begin
@@ -15,6 +22,13 @@ class Step(object):
         self.waited = None
         self.items = 0
         self.optimizers = []
+        self.calls = []
+        self.turn = None
+
+    def closing(self):
+        """What closes steps like it: its last optimiser, with its site where one of them took part more than once."""
+        once = len(set(self.optimizers)) == len(self.optimizers)
+        return self.optimizers[-1] if once else self.calls[-1]
 
 
 class Fit(object):
@@ -27,7 +41,7 @@ class Fit(object):
         last: When its last step was over (ns).
         lasts: Up to when its loops are known to have gone on after that (ns).
         feed: The loader that its steps begin with, or None.
-        closing: The optimiser that ends each turn, where no loader does; None: not known yet.
+        closing: The optimiser that ends each turn, where no loader does, or that and its site; None: not known yet.
         turns: The turns of the outer loops, where no loader tells epochs.
         inner: What the innermost loop tells of the one around it.
         opened_once: Loaders that were opened for one turn of its innermost loop.

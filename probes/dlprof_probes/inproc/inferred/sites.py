@@ -75,6 +75,15 @@ class Site(object):
             found.append(_turn(frame, loop))
         return tuple(found)
 
+    def turn(self, frame):
+        """What tells the turn of all loops around from others; None: nothing does. `frame` makes the call."""
+        level, loop = self._levels[0] if self._levels else (0, None)
+        around = self.turns(frame)
+        for _ in range(level):
+            frame = frame.f_back
+        own = None if loop is None else _turn(frame, loop)
+        return None if own is None else (own,) + around
+
     def count(self, frame):
         """The number that the innermost loop sets in each of its turns; None: it sets none. `frame` makes the call."""
         if len(self._levels) < 2:

@@ -27,10 +27,15 @@ class Earlier(object):
         self.where = site.where
         self._turns = site.turns(frame)
         self._count = site.count(frame)
+        self._turn = site.turn(frame)
 
     def turns(self, _frame):
         """As `Site.turns`, at the time of the call."""
         return self._turns
+
+    def turn(self, _frame):
+        """As `Site.turn`, at the time of the call."""
+        return self._turn
 
     def count(self, _frame):
         """As `Site.count`, at the time of the call."""

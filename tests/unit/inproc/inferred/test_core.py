@@ -58,6 +58,7 @@ class Place:
     path: tuple[int, ...]
     outer: tuple[Any, ...] = ()
     number: int | None = None
+    at: int = 1
 
     where: tuple[str, int] = ("train.py", 1)
     line: tuple[str, int] = ("train.py", 1)
@@ -65,8 +66,17 @@ class Place:
     def turns(self, _frame: None) -> tuple[Any, ...]:
         return self.outer
 
+    def turn(self, _frame: None) -> tuple[Any, ...] | None:
+        return None if self.number is None else (self.number, *self.outer)
+
     def count(self, _frame: None) -> int | None:
         return self.number
+
+    def __eq__(self, other: object) -> bool:
+        """One site is the same object each time; here it is made anew, and `at` tells it from others of its loops."""
+        return isinstance(other, Place) and (other.path, other.at) == (self.path, self.at)
+
+    __hash__ = None  # type: ignore[assignment]
 
     def frames(self, _frame: None) -> list[Any]:
         return []
@@ -88,10 +98,11 @@ class Program:
         path: Sequence[int] = (BATCH, EPOCH),
         turns: Sequence[Any] = (None,),
         count: int | None = None,
+        at: int = 1,
     ) -> None:
         """The optimiser works for 5."""
         self.time += 5
-        self.loops.update(optimizer, self.time, Place(tuple(path), tuple(turns), count))
+        self.loops.update(optimizer, self.time, Place(tuple(path), tuple(turns), count, at))
 
     def open(self, key: int, path: Sequence[int] = (EPOCH,)) -> None:
         self.loops.input_opened(key, self.time, Place(tuple(path)))
@@ -313,6 +324,40 @@ def test_several_optimisers_without_a_loader_are_one_step(program: Program) -> N
     program.update(optimizer=1, path=(BATCH,), turns=())
 
     assert program.log.only("step") == ["fit1 step 100-110", "fit1 step 110-120"]
+
+
+def test_an_optimiser_that_steps_again_in_the_same_turn_begins_no_step(program: Program) -> None:
+    """An encoder that is trained to reconstruct, with its decoder, and to deceive: one step for each turn."""
+    for turn in range(3):
+        program.update(optimizer=1, path=(BATCH,), turns=(), count=turn, at=10)
+        program.update(optimizer=2, path=(BATCH,), turns=(), count=turn, at=11)
+        program.update(optimizer=1, path=(BATCH,), turns=(), count=turn, at=20)
+    program.finished()
+
+    assert program.log.only("step") == ["fit1 step 100-115", "fit1 step 115-130", "fit1 step 130-145"]
+
+
+def test_an_optimiser_that_steps_twice_with_a_batch_makes_one_step_of_it(program: Program) -> None:
+    """A critic that learns from what is real, then from what is not: in the turn of the loop over a loader."""
+    program.open(1)
+    for turn in range(2):
+        program.next(1)
+        program.update(count=turn, at=10)
+        program.update(count=turn, at=11)
+    program.over(1)
+    program.finished()
+
+    assert program.log.only("step") == ["fit1 step 102-122 waited 2", "fit1 step 124-144 waited 2"]
+
+
+@pytest.mark.parametrize(("count", "at"), [(None, 11), (0, 10)])
+def test_an_update_that_nothing_puts_into_the_same_turn_is_a_step(program: Program, count: int | None, at: int) -> None:
+    """A loop that sets no number; or the same line again, as of a loop that begins anew with its first number."""
+    program.update(path=(BATCH,), turns=(), count=count, at=10)
+    program.update(path=(BATCH,), turns=(), count=count, at=at)
+    program.finished()
+
+    assert program.log.only("step") == ["fit1 step 100-105", "fit1 step 105-110"]
 
 
 def test_loops_beside_each_other_have_their_own_steps(program: Program) -> None:

@@ -226,6 +226,23 @@ def test_the_innermost_loop_tells_its_count(sites: Sites) -> None:
     assert train() == [0, 1]
 
 
+def test_a_turn_is_told_by_what_all_loops_set(sites: Sites) -> None:
+    """The innermost one first; a loop that sets nothing tells no turn of its own."""
+
+    def turn() -> Any:
+        return sites.look(sys._getframe(1)).turn(sys._getframe(1))
+
+    def train(found: list[Any]) -> list[Any]:
+        for _epoch in range(2):
+            for _batch in range(2):
+                found.append(turn())
+            while len(found) % 3:
+                found.append(turn())
+        return found
+
+    assert train([]) == [(0, 0), (1, 0), None, (0, 1), (1, 1), None]
+
+
 def test_codes_at_one_offset_are_told_apart(look: Callable[[], Any]) -> None:
     """Two functions of the same byte code, called from the same line."""
 
