@@ -44,6 +44,7 @@ TEXTS = {
     "smi.csv": samples.SMI,
     "horovod.json": samples.HOROVOD,
     "vm.trace.json": samples.VIEWER,
+    "imports.txt": samples.IMPORTS,
     "kernels.csv": (
         '"Kind","Agent_Id","Queue_Id","Kernel_Name","Correlation_Id","Start_Timestamp","End_Timestamp"\n'
         '"KERNEL_DISPATCH","Agent 4",1,"add(float*)",7,1500,1900\n'

@@ -118,7 +118,8 @@ def _by_place(
 def _by_calls(trace: Trace, names: Sequence[str], devices: Sequence[str]) -> Mapping[str, str | None]:
     """The process that clearly launched what ran on each device; None: there is none."""
     order = list(dict.fromkeys(names))
-    of_lane = np.asarray([order.index(name) for name in names], np.int64)
+    numbers = {name: number for number, name in enumerate(order)}
+    of_lane = np.asarray([numbers[name] for name in names], np.int64)
     calls: dict[str, list[_Linked]] = {}
     ran: dict[str, list[_Linked]] = {device: [] for device in devices}
     for chunk in trace.events.chunks():
