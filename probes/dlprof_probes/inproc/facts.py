@@ -154,7 +154,13 @@ def _dtype(weight):
 def _numpy(weight):
     keras = sys.modules["keras"]
     convert = getattr(getattr(keras, "ops", None), "convert_to_numpy", None)
-    return convert(weight) if convert is not None else keras.backend.get_value(weight)
+    if convert is None:
+        return keras.backend.get_value(weight)
+    # NumPy 2 warns of arrays of variables of Keras and TensorFlow, but not of what these hold, or give themselves.
+    value = getattr(weight, "value", None)
+    value = weight if value is None or callable(value) else value
+    given = quiet(value.numpy) if value is not weight and hasattr(value, "numpy") else None
+    return convert(value) if given is None else given
 
 
 def _array(array, mean):

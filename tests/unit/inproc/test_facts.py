@@ -209,3 +209,15 @@ def test_to_read_the_policy_of_keras_3_sets_none(
     monkeypatch.setitem(sys.modules, facts._STATE, SimpleNamespace(get_global_attribute=state.get))
 
     assert facts.settings_of_keras()["policy"] == told
+
+
+def test_a_variable_of_keras_is_read_by_what_it_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """NumPy 2 warns of arrays of the variable itself; one that gives an array itself is asked for that."""
+    asked: list[Any] = []
+    monkeypatch.setitem(sys.modules, "keras", SimpleNamespace(ops=SimpleNamespace(convert_to_numpy=asked.append)))
+    given = facts._numpy(SimpleNamespace(value=SimpleNamespace(numpy=lambda: "array")))
+    facts._numpy(SimpleNamespace(value="tensor"))
+    whole = SimpleNamespace(value=lambda: "a method of TensorFlow's own variables")
+    facts._numpy(whole)
+
+    assert (given, asked) == ("array", ["tensor", whole])

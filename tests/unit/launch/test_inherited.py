@@ -74,7 +74,9 @@ def test_what_nobody_can_ignore_is_not_among_them(number: int) -> None:
     assert number not in started("pass")[0]
 
 
-@pytest.mark.parametrize(("before", "known", "now"), [(0o022, None, 0o022), (0o777, 0o777, 0o077), (0o277, 0o277, 0o077)])
+@pytest.mark.parametrize(
+    ("before", "known", "now"), [(0o022, None, 0o022), (0o777, 0o777, 0o077), (0o277, 0o277, 0o077)]
+)
 def test_what_dlprof_makes_is_its_owners_whatever_the_umask(before: int, known: int | None, now: int) -> None:
     """One that forbids even that is kept for the script."""
     code = "import os; from dlprof.launch import inherited; print(inherited.at_start().umask, os.umask(0))"

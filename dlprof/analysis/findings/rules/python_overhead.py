@@ -26,7 +26,7 @@ from dlprof.analysis.findings.title import Title
 from dlprof.analysis.samples import Sample
 from dlprof.engines import combined
 from dlprof.schema.tree_paths import EDGES, Tree, TreePath
-from dlprof.schema.vocabulary import Basis, Direction, Ground, Phase, PseudoLayer, SpanKind, StepPart
+from dlprof.schema.vocabulary import Basis, Direction, Ground, Phase, PseudoLayer, RunSource, SpanKind, StepPart
 
 TITLE = Title("The script's own Python took long", "Python code of the script")
 _INSIDE = Title("Python code of the script ran inside the steps", "Python code of the script inside the steps")
@@ -231,7 +231,7 @@ def _in_script(case: Case, work: int) -> Iterator[Claim]:
             return False
         return of_engines(sample) and not (case.code.calls_compiled(sample) or case.code.turns_a_loop(sample))
 
-    share = case.code.share(SCRIPT, is_own) if case.code.samples else 1.0
+    share = case.code.share(SCRIPT, is_own) if case.code.samples else _computed(case)
     thread = standing.of_phases(case, SCRIPT)
     if thread is not None:  # a line may stand while threads of the engine work for it
         share = min(share, thread.ran)
@@ -253,6 +253,19 @@ def _in_script(case: Case, work: int) -> Iterator[Claim]:
         support=case.code.support(SCRIPT, is_own, agree=share, part=sum(takes.values()) / work, usual=_SHARE_OF_SCRIPT),
         fix=chore.fix if chore else chores.leaner(case, line),
     )
+
+
+def _computed(case: Case) -> float:
+    """Share of the script's own code that was Python at most, where no stacks tell: by the CPU time of its process.
+
+    Of a program that is run from the outside nothing else says that it is Python at all.
+    """
+    if case.run.manifest.backend.source == RunSource.PROGRAM:
+        return 0.0
+    used = case.run.manifest.process
+    if used.cpu_user_ns is None or used.cpu_system_ns is None:
+        return 1.0
+    return min(1.0, (used.cpu_user_ns + used.cpu_system_ns) / max(1, sum(case.own(path) for path in SCRIPT)))
 
 
 def _works(case: Case, sample: Sample) -> bool:

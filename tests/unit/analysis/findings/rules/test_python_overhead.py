@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -95,6 +96,28 @@ def test_a_long_script_outside_keras_is_python(tmp_path: Path) -> None:
     finding = pick(diagnosed(tmp_path / "r", **tables), "python-overhead")
 
     assert (finding.at_stake_ns, finding.line) == (3 * S, 3)
+
+
+@pytest.mark.parametrize(
+    ("told", "is_said"),
+    [
+        ({}, True),
+        ({"process": {"wall_ns": 10 * S, "cpu_user_ns": 9 * S, "cpu_system_ns": S}}, True),
+        ({"process": {"wall_ns": 10 * S, "cpu_user_ns": S // 10, "cpu_system_ns": 0}}, False),
+        ({"backend": {"source": "program"}}, False),
+    ],
+)
+def test_without_stacks_python_is_what_the_process_computed_at_most(
+    told: dict[str, Any], is_said: bool, tmp_path: Path
+) -> None:
+    """False before, without `/proc`: a script that waited for others; and any program that is run from the outside."""
+    tables = quiet(
+        phases=parts(import_=1, script=3, fit_steps=4, teardown=2),
+        phase_intervals=runs.intervals(("import", 0, 1), ("script", 1, 4), ("fit.steps", 4, 8), ("teardown", 8, 10)),
+    )
+    without: Tables = {**tables, "stacks": [], "frames": []}
+
+    assert ("python-overhead" in slugs(diagnosed(tmp_path / "r", runs.manifest(**told), **without))) is is_said
 
 
 @pytest.mark.parametrize(("seconds", "is_said"), [(1, False), (2, True)])
