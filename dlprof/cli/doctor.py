@@ -238,7 +238,8 @@ def _gpu_tools() -> list[Check]:
 
 
 def _has_gpu() -> bool:
-    from dlprof_probes.sidecar.gpu import Unavailable, cards
+    from dlprof_probes.sidecar.gpu import cards
+    from dlprof_probes.sidecar.unavailable import Unavailable
 
     try:
         return bool(cards())

@@ -6,7 +6,8 @@ import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from dlprof_probes.sidecar.gpu import Unavailable, cards
+from dlprof_probes.sidecar.gpu import cards
+from dlprof_probes.sidecar.unavailable import Unavailable
 from msgspec import Struct
 
 from dlprof.errors import UnavailableError

@@ -28,7 +28,7 @@ import importlib.util  # noqa: E402
 try:
     from importlib import metadata
 except ImportError:
-    metadata = None
+    metadata = None  # type: ignore[assignment]
 
 # The folder of this file must not answer for what is installed.
 sys.path[:] = [entry for entry in _PATH if os.path.abspath(entry) != os.path.dirname(os.path.abspath(__file__))]

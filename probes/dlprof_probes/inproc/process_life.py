@@ -64,7 +64,7 @@ def at_shutdown(session):
     session.probe.patches.replace(threading, "_shutdown", lambda original: _one_after_the_other(ended, original))
 
 
-class _Call(functools.partial):
+class _Call(functools.partial):  # type: ignore[type-arg]
     """A function that is called by looking at an attribute."""
 
     called = property(functools.partial.__call__)

@@ -13,6 +13,7 @@ import psutil
 import pytest
 from dlprof_probes.sidecar import gpu as gpu_probe
 from dlprof_probes.sidecar import stacks
+from dlprof_probes.sidecar.unavailable import Unavailable
 
 from dlprof.cli import doctor
 from dlprof.cli.doctor import Check
@@ -127,7 +128,7 @@ def test_gpus_that_cannot_be_read_say_why(monkeypatch: pytest.MonkeyPatch) -> No
     """By the probe's own reason."""
 
     def unavailable(*_arguments: object) -> None:
-        raise gpu_probe.Unavailable("no driver")
+        raise Unavailable("no driver")
 
     monkeypatch.setattr(gpu_probe, "Gpu", unavailable)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dlprof import config
+from dlprof import config, rundir
 from dlprof.pipeline import trace
 
 LARGE = (
@@ -67,6 +67,6 @@ def test_without_proc_nobody_is_told_to_make_the_run(monkeypatch: pytest.MonkeyP
     def missing(_pid: int) -> float:
         raise FileNotFoundError
 
-    monkeypatch.setattr(trace.rundir, "process_start", missing)
+    monkeypatch.setattr(rundir, "process_start", missing)
 
     assert trace._conductor() is None

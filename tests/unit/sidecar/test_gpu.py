@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from dlprof_probes.sidecar import gpu
+from dlprof_probes.sidecar.unavailable import Unavailable
 
 NOT_SUPPORTED, NOT_FOUND, GONE = 3, 13, 15
 
@@ -187,9 +188,9 @@ def test_why_there_is_no_gpu_to_be_sampled(
     """In words for the user, from sampling as from asking for the cards."""
     monkeypatch.setitem(sys.modules, "pynvml", library)
 
-    with pytest.raises(gpu.Unavailable, match=reason):
+    with pytest.raises(Unavailable, match=reason):
         gpu.Gpu(tmp_path, list)
-    with pytest.raises(gpu.Unavailable, match=reason):
+    with pytest.raises(Unavailable, match=reason):
         gpu.cards()
     assert not (tmp_path / "gpu.jsonl").exists()
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from dlprof_probes.sidecar import __main__ as sampler
-from dlprof_probes.sidecar.gpu import Unavailable
+from dlprof_probes.sidecar.unavailable import Unavailable
 
 
 class Probe:

@@ -6,7 +6,7 @@ import io
 from types import SimpleNamespace
 
 import pytest
-from dlprof_probes.sidecar import rate
+from dlprof_probes.sidecar import proc, rate
 from dlprof_probes.sidecar.rate import BusyCores, Rate
 
 S = 1_000_000_000
@@ -131,6 +131,6 @@ def test_a_rate_can_be_raised_once_there_is_more_to_see() -> None:
 
 def test_without_proc_nobody_knows_how_busy_cores_are(monkeypatch: pytest.MonkeyPatch) -> None:
     """The rate stays as it is then."""
-    monkeypatch.setattr(rate.proc, "read", lambda _path: b"")
+    monkeypatch.setattr(proc, "read", lambda _path: b"")
 
     assert BusyCores().chance(0.5) is None

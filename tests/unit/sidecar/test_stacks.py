@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from dlprof_probes.sidecar import stacks
+from dlprof_probes.sidecar import proc, stacks
 from dlprof_probes.sidecar.below import PythonBelow
 from dlprof_probes.sidecar.rate import Rate
 
@@ -338,7 +338,7 @@ def test_without_proc_py_spy_is_not_started(
     sampler: stacks.StackSampler, spy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It would say that there is no Python."""
-    monkeypatch.setattr(stacks.proc, "is_mounted", lambda: False)
+    monkeypatch.setattr(proc, "is_mounted", lambda: False)
 
     assert sampler.start() is False
     assert (sampler.reason, sampler.failed) == ("/proc is not mounted, and py-spy finds a process there", False)

@@ -85,7 +85,7 @@ def test_where_the_machine_tells_no_memory_a_table_of_many_rows_is_read(monkeypa
     def missing() -> None:
         raise FileNotFoundError
 
-    monkeypatch.setattr(conform.psutil, "virtual_memory", missing)
+    monkeypatch.setattr("psutil.virtual_memory", missing)
     file = cast("pq.ParquetFile", SimpleNamespace(metadata=SimpleNamespace(num_rows=1 << 40)))
 
     conform.refuse_huge(file, TABLES["epochs"])

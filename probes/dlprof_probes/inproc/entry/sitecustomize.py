@@ -21,7 +21,7 @@ _PAYLOAD = os.path.dirname(os.path.dirname(os.path.dirname(_HERE)))
 _RUN_FOLDER = "_run_module_as_main"
 
 
-class _RunPy(type(sys)):
+class _RunPy(type(sys)):  # type: ignore[misc]
     """Stands for `runpy` until somebody wants something of it."""
 
     dlprof_entry = True
