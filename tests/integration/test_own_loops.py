@@ -108,6 +108,7 @@ def test_updates_in_a_graph_of_torch_compile_are_steps_and_its_breaks_are_told(t
         ("torch_accumulated", [("fit", 13, 1, 2, 6)]),
         ("torch_folds", [("fit", 15, 3, 6, 30)]),
         ("torch_compiled", [("fit", 11, 1, 1, 20)]),
+        ("torch_lbfgs", [("fit", 18, 1, 1, 7), ("fit", 24, 1, 1, 3)]),
     ],
 )
 def test_steps_and_epochs_of_torch(tmp_path: Path, script: str, expected: list[tuple[Any, ...]]) -> None:

@@ -43,6 +43,10 @@ _DRAWN = (
     " What it draws with NumPy or with Python's random must be drawn by the engine then, or be an argument: a compiled "
     "function would draw it once, and have it as a constant."
 )
+_COUNTED = (
+    "What it counts in Python ({}) must be a variable of the engine then, or an argument: a compiled function would "
+    "count once, and have the number as a constant."
+)
 
 
 @of_the_slower
@@ -69,7 +73,7 @@ def claims(case: Case) -> Iterator[Claim]:
         [queries.python_stood(Phase.SCRIPT, Phase.FIT_STEPS)],
         _UPDATES
         if updates
-        else f"Compile the function that makes a step: {case.engine.compile_with}.{_DRAWN * _draws(case, eager)}",
+        else f"Compile the function that makes a step: {case.engine.compile_with}.{_once(case, eager)}",
         line,
         basis=Basis.ESTIMATED,
         support=case.code.support(paths, counted, ground=Ground.REPEATED, agree=min(1.0, 2 * share)),
@@ -219,19 +223,37 @@ def _loop_line(case: Case, eager: Callable[[Sample], bool]) -> SourceLine | None
     return max(stood, key=lambda place: stood[place], default=None)
 
 
-def _draws(case: Case, eager: Callable[[Sample], bool]) -> bool:
-    """Whether functions that start these operations draw numbers with NumPy or Python: a traced one does so once."""
+def _once(case: Case, eager: Callable[[Sample], bool]) -> str:
+    """What to do with what a compiled function would do once, where functions that start these operations do it."""
     if not case.engine.tracing_files:
-        return False
+        return ""
+    functions = _starting(case, eager)
+    counted = next((text for one in functions if (text := _counted(one)) is not None), None)
+    told = _DRAWN if any(_DRAWS.search(ast.unparse(one)) for one in functions) else ""
+    return told if counted is None else f"{told} {_COUNTED.format(f'`{counted}`')}"
+
+
+def _starting(case: Case, eager: Callable[[Sample], bool]) -> Sequence[source_calls.Function]:
+    """Functions of the user's that start these operations, or call what does."""
     inside = [
         one for one in case.code.samples if one.main and any(path.holds(one.phase) for path in _PATHS) and eager(one)
     ]
-    seen = {(frame.file, frame.name) for one in inside for frame in one.frames if frame.file in case.code.user_files}
-    return any(
-        (file, name) in seen and _DRAWS.search(ast.unparse(function))
-        for file in {file for file, _ in seen}
-        for name, function in _functions(case, file).items()
-    )
+    frames = [frame for one in inside for frame in one.frames if frame.file in case.code.user_files]
+    seen = {(frame.file, frame.name.rsplit(".", 1)[-1]) for frame in frames}  # a method has its class's name before it
+    files = sorted({file for file, _ in seen})
+    return [one for file in files for name, one in _functions(case, file).items() if (file, name) in seen]
+
+
+def _counted(function: source_calls.Function) -> str | None:
+    """The line in which a function adds a number to what outlives it: an attribute, or a name of the file's."""
+    outer = {name for node in ast.walk(function) if isinstance(node, ast.Global | ast.Nonlocal) for name in node.names}
+    for node in ast.walk(function):
+        if not isinstance(node, ast.AugAssign) or not isinstance(node.value, ast.Constant):
+            continue
+        lives_on = isinstance(node.target, ast.Attribute) or getattr(node.target, "id", None) in outer
+        if lives_on and isinstance(node.value.value, int | float):
+            return ast.unparse(node)
+    return None
 
 
 def _functions(case: Case, file: str) -> Mapping[str, source_calls.Function]:

@@ -1,5 +1,6 @@
 """What tells of a training loop in PyTorch: updates by optimisers, loaders that are iterated, `Module.train`.
 
+An optimiser that goes round by itself (LBFGS) is told from its turns where the program has no loop around its call.
 The hook of updates is torch's own (`register_optimizer_step_post_hook`). Inside a function that `torch.compile`
 traces it must be gone with one constant test, or it would be part of the graph, or break it.
 """
@@ -12,6 +13,9 @@ from dlprof_probes.inproc.engines.base import Attachment
 
 _OPTIMIZERS = "torch.optim.optimizer"
 _LOADERS = "torch.utils.data.dataloader"
+_LBFGS = "torch.optim.lbfgs"
+_MOVES, _GOES_ROUND = "_add_grad", "step"
+"""Methods of LBFGS: one that changes the weights, and the one whose loop does so once in each turn, behind a search."""
 
 
 def attachments(engine):
@@ -19,6 +23,7 @@ def attachments(engine):
     return [
         Attachment(_OPTIMIZERS, _is_ready, lambda module: _watch_updates(engine, module)),
         Attachment(_LOADERS, _is_loaded, lambda module: torch_loaders.watch(engine, module)),
+        Attachment(_LBFGS, _goes_round, lambda module: _watch_turns(engine, module)),
     ]
 
 
@@ -30,10 +35,30 @@ def _is_loaded(modules):
     return hasattr(modules[_LOADERS], "DataLoader")
 
 
+def _goes_round(modules):
+    return hasattr(getattr(modules[_LBFGS], "LBFGS", None), _MOVES)
+
+
+def _watch_turns(engine, module):
+    """Listen to the turns of an optimiser's own loop: a whole training may be one call of its `step`."""
+    probe, path = engine.probe, module.__file__
+
+    def moved(_result, args):
+        frame = sys._getframe(1)
+        while frame is not None and frame.f_code.co_filename != path:
+            frame = frame.f_back
+        if frame is not None and frame.f_code.co_name == _GOES_ROUND:
+            probe.own_loops.turned(engine, args[0])
+
+    hook = probe.guard(moved, goes_on=True)
+    probe.replace(module.LBFGS, _MOVES, lambda f: probe.wrappers.after(f, hook))
+
+
 def _watch_updates(engine, module):
     """Listen to updates, to optimisers that are made, and to modules that are no longer trained."""
     probe, torch = engine.probe, sys.modules["torch"]
-    probe.own_loops.sites.skip(os.path.dirname(torch.__file__) + os.sep)
+    folder = os.path.dirname(torch.__file__)
+    probe.own_loops.sites.skip(folder + os.sep, but=(os.path.join(folder, "optim", "lbfgs.py"),))
     register = getattr(module, "register_optimizer_step_post_hook", None)
     if register is None:
         probe.missing.append("torch.optim.optimizer.register_optimizer_step_post_hook")

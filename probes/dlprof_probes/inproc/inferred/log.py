@@ -99,7 +99,9 @@ class Log(object):
         """An epoch has begun."""
         known = loops.known_epoch(number)
         running.epoch = self._probe.recorder.begin_at(wire.SpanKind.EPOCH, str(known), begin, ("", 0))
+        compiled = running.loop.compiled
         running.loop.start_epoch(known)
+        running.loop.compiled = compiled  # its first step has been going on, and may have compiled something
 
     def end_epoch(self, running, end):
         """It is over."""
@@ -117,10 +119,15 @@ class Log(object):
             running.batches = usual
             self._probe.recorder.detail(running.span, {"batches_per_step": usual})
         loop.begin = begin
+        compiled_at = self._probe.loops.compiled_at
+        if compiled_at < begin:
+            loop.compiled = loop.compiles[0]  # what was compiled since the step before was between the two
         if waited is None:
             loop._emit(loop.step_index, count, end, 0, 0)
         else:
             loop._emit(loop.step_index, count, end, waited, wire.STEP_HAS_INPUT)
+        if compiled_at > end:
+            loop.compiled = -1  # this one was over by then, and is told only now: the next one compiled
         return loop.previous_end or end
 
     def opened_once(self, running, count, place):

@@ -140,6 +140,11 @@ class Watch(object):
         except Exception as error:
             self._probe.failed(self.update, error)
 
+    def turned(self, engine, optimizer):
+        """An optimiser has changed the weights in a loop of its own: an update, where the program has none around."""
+        if len(self.sites.look(_getframe(1)).path) == 1:
+            self.update(engine, optimizer)
+
     def earlier(self, begin):
         """A call that may turn out to be the first update of a training; gives what `repeated` needs to know of it."""
         if self._is_told(get_ident()):

@@ -73,6 +73,34 @@ def test_numbers_that_a_traced_function_would_draw_once_are_warned_of(drawn: str
     assert ("must be drawn by the engine" in finding.next_step) is warned
 
 
+@pytest.mark.parametrize(
+    ("counted", "warned"),
+    [
+        ("self.t += 1.0", True),
+        ("self.total += x.size", False),
+        ("global done; done += 1", True),
+        ("count = 0; count += 1", False),
+    ],
+)
+def test_what_a_traced_function_would_count_once_is_warned_of(counted: str, warned: bool, tmp_path: Path) -> None:
+    """As a bias correction of an optimiser that was written by hand: what outlives the function, by a number."""
+    source = "\n" * 31 + f"def step(x):\n    {counted}\n    return x\n"
+    finding = pick(Planted(looping(*STARTS), on("jax"), source=source).diagnosis(tmp_path), "eager-execution")
+
+    assert ("What it counts in Python" in finding.next_step) is warned
+    assert ("`self.t += 1.0`" in finding.next_step) is (counted == "self.t += 1.0")
+
+
+def test_a_method_is_known_by_its_name_without_its_class(tmp_path: Path) -> None:
+    """Stacks have the class before it."""
+    calls: list[Call] = [LOOP[0], ("Model.step", *LOOP[1][1:]), *STARTS]
+    tables = looping() | sampled((2, 5, calls), (5, 8, LOOP[:1]))
+    source = "\n" * 31 + "def step(x):\n    self.t += 1\n    return x\n"
+    finding = pick(Planted(tables, on("jax"), source=source).diagnosis(tmp_path), "eager-execution")
+
+    assert "`self.t += 1`" in finding.next_step
+
+
 def test_what_runs_once_or_brings_data_over_is_not(tmp_path: Path) -> None:
     """Initial weights; batches that become arrays."""
     once = looping(*STARTS, hits=4)

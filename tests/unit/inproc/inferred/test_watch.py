@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from dlprof_probes import wire
+from dlprof_probes.inproc.clock import now
 from dlprof_probes.inproc.probe import Probe
 
 from tests.unit.inproc.conftest import Recorded
@@ -62,6 +64,71 @@ def test_updates_in_a_loop_are_steps(own: Any, out: Recorded) -> None:
     own.finish()
 
     assert (steps(out), out.notes()) == (3, [])
+
+
+@pytest.mark.parametrize(("is_looped", "expected"), [(False, 4), (True, 0)])
+def test_turns_of_an_optimiser_are_steps_where_the_program_has_no_loop_around_them(
+    is_looped: bool, expected: int, own: Any, out: Recorded
+) -> None:
+    """Else each call is one, which is told behind it."""
+    engine, optimizer = Engine(), Optimizer()
+
+    def goes_round() -> None:
+        for _ in range(4):
+            own.turned(engine, optimizer)
+
+    if is_looped:
+        for _ in range(1):
+            goes_round()
+    else:
+        goes_round()
+    own.finish()
+
+    assert steps(out) == expected
+
+
+def compiled_in(out: Recorded) -> list[bool]:
+    """Whether each step in the stream compiled something."""
+    return [
+        bool(flags & wire.STEP_COMPILED) for rows in out.stream().steps.pieces() for flags in rows["flags"].tolist()
+    ]
+
+
+def test_a_step_that_compiles_is_told_also_where_it_begins_an_epoch(own: Any, out: Recorded, probe: Probe) -> None:
+    """The first of all, and the first of the second epoch, which is known to be one only when it is over."""
+    engine, optimizer = Engine(), Optimizer()
+    own.made()
+    for _epoch in range(2):
+        for batch in range(3):
+            if batch == 0:
+                probe.loops.compiles[0] += 1
+                probe.loops.compiled_at = now()
+            own.update(engine, optimizer)
+    own.finish()
+
+    assert compiled_in(out) == [True, False, False, True, False, False]
+
+
+def test_what_was_compiled_between_two_steps_is_of_neither(own: Any, out: Recorded, probe: Probe) -> None:
+    """An evaluation in between: the step behind it begins with its batch."""
+    engine, optimizer, epochs = Engine(), Optimizer(), [iter("ab"), iter("cd")]
+    asked = own.asking(lambda: False)
+
+    class Loader:
+        """Can be told from others, as iterators of strings cannot."""
+
+    for epoch in epochs:
+        loader = Loader()
+        probe.loops.compiles[0] += 1
+        probe.loops.compiled_at = now()
+        own.opened(loader, now())
+        for _batch in epoch:
+            asked(loader)
+            own.given(loader)
+            own.update(engine, optimizer)
+    own.finish()
+
+    assert compiled_in(out) == [False] * 4
 
 
 def test_the_call_before_the_first_that_repeats_is_a_step_too(own: Any, out: Recorded) -> None:
