@@ -8,8 +8,8 @@ from errno import EDQUOT, EFBIG, ENOSPC
 from types import MappingProxyType
 
 from dlprof.ingest.own.wire_stream import Stream
-from dlprof.schema.manifest import Manifest, Probe, Process, Unrecorded
-from dlprof.schema.vocabulary import ProbeState, RunState, StreamEnd
+from dlprof.schema.manifest import Manifest, Probe, Unrecorded
+from dlprof.schema.vocabulary import ProbeState, RunSource, RunState, StreamEnd
 
 _ERRNO = re.compile(r"\[Errno (\d+)\]")
 _BY_ERRNO: Mapping[int, tuple[StreamEnd, str]] = MappingProxyType(
@@ -48,14 +48,15 @@ def why(stream: Stream, manifest: Manifest, phases: Probe | None) -> tuple[Strea
         return StreamEnd.KILLED, f"the process was ended by signal {manifest.process.signal}"
     if stream.cut is not None and not manifest.process.went_on:  # a process that leaves by itself writes whole records
         return StreamEnd.DAMAGED, f"raw/{stream.path.name} is cut or damaged: {stream.cut}"
-    return _of_process(stream, manifest.process) if stream.read_bytes else (StreamEnd.NO_STREAM, _NONE)
+    return _of_process(stream, manifest) if stream.read_bytes else (StreamEnd.NO_STREAM, _NONE)
 
 
-def _of_process(stream: Stream, process: Process) -> tuple[StreamEnd, str]:
+def _of_process(stream: Stream, manifest: Manifest) -> tuple[StreamEnd, str]:
     """Why a stream that is whole up to its last record ends there."""
+    process = manifest.process
     if process.went_on:
         return StreamEnd.WENT_ON, _WENT_ON
-    if process.exit_code is not None:
+    if process.exit_code is not None or manifest.backend.source != RunSource.FOLLOWED:  # of others it is always seen
         return StreamEnd.LEFT, _LEFT
     return (StreamEnd.LEFT, _BECAME) if stream.meta.get("exec") else (StreamEnd.UNSEEN, _UNSEEN)
 

@@ -7,7 +7,7 @@ from msgspec import structs
 
 from dlprof.ingest.own.wire_stream import Stream
 from dlprof.pipeline import stream_end
-from dlprof.schema.manifest import Probe, Process, Unrecorded
+from dlprof.schema.manifest import Backend, Probe, Process, Unrecorded
 from dlprof.schema.vocabulary import RunState
 from tests.unit.raw_runs import ORIGIN, S, manifest
 
@@ -39,14 +39,39 @@ def test_what_the_probe_said_last_is_the_reason(told: str, cause: str, reason: s
         (Stream(read_bytes=9, cut="x"), Process(exit_code=0), "damaged"),
         (Stream(read_bytes=9, cut="x"), Process(signal=9), "killed"),
         (Stream(), Process(exit_code=0), "no-stream"),
-        (Stream(read_bytes=9), Process(), "unseen"),
-        (Stream(read_bytes=9, meta={"exec": {"program": "/bin/sh"}}), Process(), "left"),
-        (Stream(read_bytes=9), Process(went_on=True), "went-on"),
     ],
 )
 def test_without_last_words_the_end_of_the_process_tells(stream: Stream, process: Process, cause: str) -> None:
     """Damage of the file comes first."""
     assert stream_end.why(stream, manifest(process=process), Probe(name="phases"))[0] == cause
+
+
+@pytest.mark.parametrize(
+    ("stream", "process", "cause", "reason"),
+    [
+        (
+            Stream(),
+            Process(),
+            "unseen",
+            "the process was killed, or left past Python's own end: how it ended is not known",
+        ),
+        (Stream(meta={"exec": {"program": "sh"}}), Process(), "left", "the process became another program (exec)"),
+        (
+            Stream(cut="x"),
+            Process(went_on=True),
+            "went-on",
+            "the process still ran when the program that had started it was over",
+        ),
+    ],
+)
+def test_of_a_followed_process_the_end_may_be_another_or_unseen(
+    stream: Stream, process: Process, cause: str, reason: str
+) -> None:
+    """It is no child of dlprof's, and may outlive the program."""
+    stream.read_bytes = 9
+    followed = manifest(process=process, backend=Backend(source="followed"))
+
+    assert stream_end.why(stream, followed, Probe(name="phases")) == (cause, reason)
 
 
 def test_time_after_the_last_record_is_not_recorded() -> None:
