@@ -283,6 +283,7 @@ def test_json_has_the_fields_of_the_contract_in_their_order(tmp_path: Path) -> N
     assert content["schema"] == "dlprof.report/1"
     assert list(content["process"]) == [
         "pid", "exit_code", "signal", "wall_ns", "cpu_user_ns", "cpu_system_ns", "stopped_ns", "replaced_by",
+        "went_on",
         "tree_cpu_pct", "others_cpu_pct", "dlprof_cpu_pct", "peak_rss_bytes", "threads", "processes", "available_min_bytes", "major_faults",
         "switches_involuntary",
     ]  # fmt: skip
