@@ -45,6 +45,17 @@ ON_DEMAND = (
     *(f"streams/{name}" for name in ("binary", "both/file", "reopened", "colours", "to_nobody/*", "odd_text/locale-c")),
     *(f"files/{name}" for name in ("script_changed", "no_threads", "no_processor_time", "modes/umask-077", "change_folder")),
     "gone/payload", "gone/run-folder/reported",
+    *(f"hostile/{name}" for name in (
+        "plain", "exceptions_none", "no_import", "paths_cleared", "modules_cleared", "own_environ", "few_processes", "umask",
+        "dumps_later", "covered", "c_profiled", "monkey_threading", "all_signals_blocked", "many_frames", "frozen",
+        "no-sys", "home-read-only", "folder-read-only", "tmp-full", "tmp-without-programs", "odd-language", "ascii",
+        "start-up-file", "hardly-memory", "inherited-settings", "own_namespace", "broken_in", "no-proc/*", "little-memory/*",
+    )),
+    *(f"followed/{name}" for name in (
+        "plain", "stopped_and_killed", "without_environment", "isolated", "many", "shells", "pools", "os_exit", "segfault",
+        "forks_in_a_thread", "umask", "closes_streams", "changes_user", "removes_modules", "deleted_folder",
+    )),
+    "shadowed/module", "files-of-python/*/endings", "files-of-python/compiled/cut", "files-of-python/long-path",
     "engines/jax/closes", "engines/jax/replaces", "engines/*/interrupted", "engines/torch/killed", "engines/tensorflow/fails",
     "engines/native-torch/plain", "engines/native-gluon/plain", "engines/native-lasagne/plain",
 )  # fmt: skip
