@@ -7,6 +7,7 @@ traces it must be gone with one constant test, or it would be part of the graph,
 
 import os
 import sys
+from sys import _getframe
 
 from dlprof_probes.inproc.engines import torch_evaluations, torch_loaders
 from dlprof_probes.inproc.engines.base import Attachment
@@ -44,7 +45,7 @@ def _watch_turns(engine, module):
     probe, path = engine.probe, module.__file__
 
     def moved(_result, args):
-        frame = sys._getframe(1)
+        frame = _getframe(1)
         while frame is not None and frame.f_code.co_filename != path:
             frame = frame.f_back
         if frame is not None and frame.f_code.co_name == _GOES_ROUND:
