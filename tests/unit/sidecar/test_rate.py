@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from types import SimpleNamespace
 
 import pytest
@@ -101,7 +100,7 @@ def stat(*cores: tuple[int, int]) -> str:
 def chance_of(monkeypatch: pytest.MonkeyPatch, own: float, *cores: tuple[int, int]) -> float | None:
     """What is said of cores that were busy and idle for so many ticks."""
     read = iter([stat(*((100, 50) for _ in cores)), stat(*((100 + busy, 50 + idle) for busy, idle in cores))])
-    monkeypatch.setattr(rate, "open", lambda *_: io.BytesIO(next(read).encode()), raising=False)
+    monkeypatch.setattr(proc, "read", lambda _path: next(read).encode())
     monkeypatch.setattr("os.sched_getaffinity", lambda _pid: set(range(len(cores))))
     return BusyCores().chance(own)
 
