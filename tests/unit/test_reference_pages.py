@@ -133,6 +133,8 @@ def test_a_rule_tells_what_it_tries_and_for_want_of_what_it_abstains() -> None:
             "only … % of the kernels' time is in such as take … or more: shorter ones lose by waiting for other threads "
             "what they gain"
         ),
+        "the engine's number of threads is not known",
+        "this engine does not tell its number of threads",
         "the scheduling of threads was sampled less than twice during the training",
     ]
 

@@ -358,6 +358,9 @@ class Lines:
     def stopped(self) -> bool:
         return self._stopped
 
+    def took(self, ns: int) -> None:
+        """No call of the session's: the recorder tells that of each span of our own."""
+
     def spending(self) -> dict[str, Any] | None:
         return self.thinned
 

@@ -10,6 +10,7 @@ from dlprof.analysis.findings.case import WORK, Case
 from dlprof.analysis.findings.finding import Claim, Query, Remedy, Sentence, Support, thread_variables
 from dlprof.analysis.findings.title import Title
 from dlprof.schema.manifest import Rank
+from dlprof.schema.tree_paths import Tree, TreePath
 from dlprof.schema.vocabulary import Basis, Ground
 
 TITLE = Title("Other programs took the cores", "other programs on the machine")
@@ -36,7 +37,6 @@ def look(case: Case) -> Iterator[Claim]:
     in_step = engine_threads.in_a_step(case)
     # No more is lost than all threads waited together: a process that hardly runs hardly waits, whatever the share.
     most = seen.wait_ns / max(1, sum(case.own(top) for top in WORK))
-    of_others = 1 - worker_contention.of_workers(case)
     is_rank = _has_others(case.run.manifest.rank)
     left = _left(case, seen.others_pct)
     others = "Other processes, maybe ranks of this training," if is_rank else "Other programs"
@@ -45,7 +45,7 @@ def look(case: Case) -> Iterator[Claim]:
             f"{others} used {seen.others_pct:.0f} % of a core while training, and its threads spent "
             f"{100 * seen.waiting:.0f} % of their runnable time without one:"
         ),
-        case.takes(*WORK, share=of_others * min(0.95, most, _LOST * seen.waiting * in_step)),
+        _takes(case, min(0.95, most, _LOST * seen.waiting * in_step)),
         [queries.scheduled(), _USE],
         _APART if is_rank else _leave(left) if left else _STOP,
         remedy=Remedy(f"{left} thread{'s' * (left > 1)}", thread_variables(left), {"threads": left}) if left else None,
@@ -53,6 +53,13 @@ def look(case: Case) -> Iterator[Claim]:
         support=Support(Ground.STATED),
         title=_OF_A_RANK if is_rank else None,
     )
+
+
+def _takes(case: Case, share: float) -> dict[TreePath, int]:
+    """A share of the work, but of steps what workers of the training's own loader have (ns)."""
+    of_others = 1 - worker_contention.of_workers(case)
+    whole = case.takes(*WORK, share=share)
+    return {leaf: int(ns * of_others) if Tree.FIT_STEPS.holds(leaf) else ns for leaf, ns in whole.items()}
 
 
 def _left(case: Case, others_pct: float) -> int | None:
