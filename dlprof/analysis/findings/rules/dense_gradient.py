@@ -29,6 +29,13 @@ _ADVICE = (
 )
 _TIMES_FORWARD = 8
 """Going back takes so many times what looking up took, where it goes through all rows."""
+_TABLES = r"\bEmbedding\(|EmbeddingBag\(|embedding_lookup\("
+_LOOKS_UP = rf"{_TABLES}|\b(take|gather|embedding|index_select)\("
+_TIMES_LOOKED_UP = 20
+"""Updating all rows takes so many times what looking some up takes, at least."""
+_PRODUCTS = (Category.MATMUL, Category.CONV, Category.RECURRENT)
+_OF_PRODUCTS = 0.25
+"""Of the update's time: weights of products are gone through by the products of each step, too."""
 _OWNERS = Query(
     "the largest arrays of weights",
     "SELECT layer, name, shape, bytes FROM memory_owners WHERE kind = 'parameters' ORDER BY bytes DESC LIMIT 4",
@@ -42,7 +49,7 @@ def look(case: Case) -> Iterator[Claim]:
         raise Abstain(f"the steps are not split: {case.tree.unsplit or 'there are none'}")
     weights = heavy_weights.largest(case)
     if weights is None:
-        yield from list(_by_conversions(case, case.steps)) or _by_kernels(case)
+        yield from list(_by_conversions(case, case.steps)) or list(_by_kernels(case)) or _by_updates(case)
         return
     table = dense_rows.found(case, weights)
     if table is None:
@@ -131,8 +138,37 @@ def _by_kernels(case: Case) -> Iterator[Claim]:
     )
 
 
+def _by_updates(case: Case) -> Iterator[Claim]:
+    """Where no shapes were told: weights that hardly anything but look-ups goes through, and updates do."""
+    updates = heavy_weights.updates(case)
+    whole = sum(updates.values())
+    looks = [one for one in case.tree.layers if one.category == Category.EMBEDDING]
+    looked_up = sum(one.ns for one in looks if one.direction != Direction.BACKWARD)
+    products = sum(one.ns for one in case.tree.layers if one.category in _PRODUCTS)
+    takes = heavy_weights.scaled(updates, dense_rows.SAVED)
+    line = case.code.line_like(_LOOKS_UP) or case.code.written(_LOOKS_UP)
+    if not looked_up or whole < _TIMES_LOOKED_UP * looked_up or products > _OF_PRODUCTS * whole or line is None:
+        return
+    if loops.is_any_of_keras(case.run) or not dense_rows.is_much(case, takes):
+        return
+    agree = 1 - _TIMES_LOOKED_UP * looked_up / (2 * whole)
+    yield Claim(
+        Sentence(
+            f"Updating the weights takes {whole / looked_up:.0f} x what looking rows up takes, and products that go "
+            "through as many weights are not there: all rows of a table have a gradient and are updated; that takes"
+        ),
+        takes,
+        [queries.operators()],
+        _ADVICE,
+        line,
+        basis=Basis.ESTIMATED,
+        support=Support(Ground.MODEL, seen=case.kernels.seen_steps, agree=agree),
+        fix=_fix(case),
+    )
+
+
 def _line(case: Case) -> SourceLine | None:
-    return case.code.line_like(r"\bEmbedding\(|EmbeddingBag\(|embedding_lookup\(")
+    return case.code.line_like(_TABLES)
 
 
 def _fix(case: Case) -> str | None:

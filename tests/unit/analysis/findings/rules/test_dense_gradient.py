@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from dlprof.analysis.findings.finding import Diagnosis
 from tests.unit import runs
 from tests.unit.analysis.findings.cases import (
     BEGIN,
@@ -97,6 +98,47 @@ def test_without_shapes_the_way_back_tells(tmp_path: Path) -> None:
     finding = pick(alone.diagnosis(tmp_path / "b"), "dense-gradient")
     assert "takes 16 x what looking up takes" in finding.claim
     assert finding.at_stake_ns == pytest.approx(0.9 * 14 / 19.25 * 5.775 * S, rel=0.01)
+
+
+TAKES = [
+    {"op": "take", "category": "embedding", "layer": None, "direction": None, "ms": 0.1},
+    {"op": "broadcast_mul", "category": "elementwise", "layer": None, "direction": None, "ms": 1},
+    {"op": "sgd_update", "category": "optimiser", "layer": "trainer", "direction": "update", "ms": 10},
+]
+"""A step that looks rows up, and updates all that can be looked up."""
+
+
+def _looks_up(
+    folder: Path, kernels: list[dict[str, Any]], text: str = "u = nd.take(self.user.data(), users)"
+) -> Diagnosis:
+    rows = [{"file": "train.py", "function": "f", "first_line": 1, "line": 9, "hits": 5, "time_ns": S, "source": text}]
+    own = {**quiet(), **runs.window(kernels), "lines": rows, "spans": [runs.fit_span(how="inferred")]}
+    return diagnosed(folder, on("mxnet"), **own)
+
+
+def test_weights_that_only_look_ups_go_through_are_a_table(tmp_path: Path) -> None:
+    """No layer and no shape was told: updating takes a hundred times what looking up takes, and nothing multiplies."""
+    found = _looks_up(tmp_path / "r", TAKES)
+
+    finding = pick(found, "dense-gradient")
+    assert "takes 100 x what looking rows up takes" in finding.claim
+    assert (finding.file, finding.line) == ("train.py", 9)
+    assert finding.at_stake_ns == pytest.approx(0.9 * 10 / 11.1 * 0.555 * 6 * S, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("kernels", "text"),
+    [
+        ([*TAKES, {"op": "dot", "category": "matmul", "layer": None, "direction": None, "ms": 4}], "nd.take(w, ids)"),
+        ([{**TAKES[0], "ms": 1}, *TAKES[1:]], "nd.take(w, ids)"),
+        (TAKES, "u = self.user.data()"),
+    ],
+)
+def test_updates_of_what_steps_multiply_or_look_up_for_long_are_no_table(
+    tmp_path: Path, kernels: list[dict[str, Any]], text: str
+) -> None:
+    """Products go through all of their weights, too; and a table has a line that looks rows up."""
+    assert "dense-gradient" not in slugs(_looks_up(tmp_path / "r", kernels, text))
 
 
 def test_a_table_whose_update_is_a_small_part_of_the_steps_is_no_cause(tmp_path: Path) -> None:
