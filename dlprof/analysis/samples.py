@@ -108,7 +108,7 @@ def _by_stack(phase: TreePath, frames: tuple[Frame, ...], *, waits: bool) -> Tre
     if any(frame.file.startswith(_KERAS_CALLBACK_FILES) for frame in frames):
         if phase in (Tree.FIT_CALLBACKS, Tree.FIT_WAIT):
             return phase
-        return Tree.FIT_WAIT if waits and _is_waiting(frames) else Tree.FIT_CALLBACKS
+        return Tree.FIT_WAIT if waits and is_waiting(frames) else Tree.FIT_CALLBACKS
     return Tree.FIT_INPUT if _is_input(frames) else phase
 
 
@@ -172,11 +172,12 @@ def waiting_share(samples: Sequence[Sample], phase: TreePath) -> float | None:
     """Share of a phase in which the main thread waited for a value of the engine; None: it was not sampled there."""
     inside = [sample for sample in samples if sample.main and sample.phase == phase]
     whole = sum(sample.dur_ns for sample in inside)
-    waited = sum(sample.dur_ns for sample in inside if _is_waiting(sample.frames))
+    waited = sum(sample.dur_ns for sample in inside if is_waiting(sample.frames))
     return waited / whole if whole else None
 
 
-def _is_waiting(frames: Sequence[Frame]) -> bool:
+def is_waiting(frames: Sequence[Frame]) -> bool:
+    """Whether a stack, innermost frame first, stands in what waits for a value of the engine."""
     waiting = waiting_functions()
     return any(frame.name in waiting for frame in frames[:_WAIT_DEPTH])
 

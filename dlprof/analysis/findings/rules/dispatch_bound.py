@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from dlprof.analysis import columns
-from dlprof.analysis.findings import graph_loops, heavy_weights, side_by_side, small_calls
+from dlprof.analysis.findings import graph_loops, heavy_weights, side_by_side, small_calls, unseen_work
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Remedy, Sentence, Support
 from dlprof.analysis.findings.title import Title
@@ -64,7 +64,7 @@ def look(case: Case) -> Iterator[Claim]:
     if case.pair:
         takes = _of_pair(case, overhead)
     else:
-        takes = _of_run(case, case.steps, _without_collectives(case, overhead), batch, case.loop)
+        takes = _of_run(case, case.steps, _without_standing(case, overhead), batch, case.loop)
     if not takes or (not case.pair and (case.loop.median_ns or 0) > _LARGE_STEP_NS):
         return
     step_ms = (case.loop.median_ns or 0) / 1e6
@@ -121,12 +121,15 @@ def _overhead(case: Case, root: TreePath) -> dict[TreePath, int]:
     return overhead
 
 
-def _without_collectives(case: Case, overhead: Mapping[TreePath, int]) -> dict[TreePath, int]:
-    """The same without what the host stood still in collectives with other ranks: no kernel runs then either."""
+def _without_standing(case: Case, overhead: Mapping[TreePath, int]) -> dict[TreePath, int]:
+    """The same without what the host stood still in: collectives with other ranks, and waits for what no step started.
+
+    No kernel of a step runs then, either.
+    """
     begin, end = case.phases.training_span
     rows = case.run.table("collectives", ("start_ns", "blocked_ns"))
     start, blocked = columns.integers(rows["start_ns"]), columns.integers(rows["blocked_ns"])
-    stood = int(blocked[(start >= begin) & (start < end)].sum())
+    stood = int(blocked[(start >= begin) & (start < end)].sum()) + unseen_work.waited_ns(case)
     left = max(0.0, 1 - stood / max(1, sum(overhead.values())))
     return {leaf: int(ns * left) for leaf, ns in overhead.items()} if stood else dict(overhead)
 

@@ -100,7 +100,7 @@ def test_without_shapes_the_way_back_tells(tmp_path: Path) -> None:
     assert finding.at_stake_ns == pytest.approx(0.9 * 14 / 19.25 * 5.775 * S, rel=0.01)
 
 
-TAKES = [
+TAKES: list[dict[str, Any]] = [
     {"op": "take", "category": "embedding", "layer": None, "direction": None, "ms": 0.1},
     {"op": "broadcast_mul", "category": "elementwise", "layer": None, "direction": None, "ms": 1},
     {"op": "sgd_update", "category": "optimiser", "layer": "trainer", "direction": "update", "ms": 10},
