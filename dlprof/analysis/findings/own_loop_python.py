@@ -126,6 +126,8 @@ def _of_arguments(case: Case, idle_ns: int) -> Iterator[Claim]:
     steps = case.loop.count if case.loop is not None else 0
     if calling < _SHARE_OF_STEPS or ns < max(_SHARE_OF_LINES * case.work_ns, _LONG_CALL_NS * steps):
         return
+    if case.loop is not None and (case.loop.median_ns or ns) < _OF_EACH * ns / max(1, steps):
+        return  # a few calls have it: as where they are given what another function still computes
     line = case.code.hottest_line(_STEPS, case.code.calls_compiled)
     yield Claim(
         Sentence(f"Calls of a compiled function take {ns / max(1, steps) / 1e6:.1f} ms in which no operator runs:"),
@@ -152,6 +154,8 @@ _LEAST = 0.1
 """Share of the samples in the steps that must be of the steps themselves."""
 _LONG_CALL_NS = 2_000_000
 """To start a compiled function takes a tenth of that."""
+_OF_EACH = 0.5
+"""Of what a call takes on average, the median step has at least so much, where each call takes it."""
 _ARGUMENTS = Title("Calls of a compiled function took long to begin", "what a compiled function is given at each call")
 _BY_ENGINE = {
     "jax": "data = jnp.asarray(data), or jax.device_put(data), once before the loop",

@@ -25,7 +25,7 @@ from tests.unit.analysis.findings.cases import (
     sampled,
     slugs,
 )
-from tests.unit.runs import S
+from tests.unit.runs import MS, S
 
 OWN = runs.manifest(keras=None)
 LOOP: list[Call] = [("<module>", "train.py", 50), ("learn", "train.py", 40)]
@@ -155,6 +155,24 @@ def test_calls_of_a_compiled_function_that_take_long_to_begin_are_asked_about(
 
     assert finding.claim.startswith("Calls of a compiled function take 10.0 ms in which no operator runs")
     assert (finding.line, finding.is_question) == (40, True)
+
+
+def test_a_few_long_calls_of_a_compiled_function_are_no_cost_of_each(tmp_path: Path) -> None:
+    """Two of 300 steps have half of the 6 s: what they are given was still being computed by another function."""
+    told = runs.manifest(keras=None, engine={"name": "jax", "version": "0.10.2"})
+    tables = looping(kernels_ms=1) | sampled((2, 5, [*LOOP]), (5, 8, [*LOOP, ("backward", "jax/_src/api.py", 9)]))
+    detail = json.dumps({"compiled": {"function": "step"}})
+    tables["spans"] = [
+        *tables["spans"],
+        {**tables["spans"][0], "span_id": 9, "kind": "graph_compile", "detail": detail},
+    ]
+    for number, row in enumerate(tables["steps"]):
+        row |= {"dur_ns": int(1.5 * S) if number in (0, 150) else 2 * MS}
+    run = runs.trained(tmp_path / "r", told, **tables)
+    keep_source(run, "\n" * 39 + "    value, params = step(params, x)\n")
+
+    claims = [one.claim for one in diagnose.diagnose(run).findings]
+    assert not [claim for claim in claims if claim.startswith("Calls of a compiled function")]
 
 
 @pytest.mark.parametrize(("file", "is_python"), [("numpy/core/fromnumeric.py", False), ("pandas/core/frame.py", True)])
