@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from statistics import mean, median
 
 from dlprof.analysis import rank_batches
-from dlprof.analysis.findings import diagnose, rank_advice, rank_events
+from dlprof.analysis.findings import diagnose, many_collectives, rank_advice, rank_events
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import (
     Abstain,
@@ -233,6 +233,11 @@ def _collectives(case: RankCase) -> Iterator[tuple[Finding, Query]]:
         slug, of, line = "small-buckets", "", of_small
     else:
         slug, of, line = "collective-bound", "", None
+        many = many_collectives.of_ranks(case, steps)
+        if many is not None and many.ns >= transfer / 2:
+            of, line = rank_advice.MANY, many.line
+            each = f" of {size(many.bytes_each)} on average" if many.bytes_each is not None else ""
+            text = f"A step calls {many.kind} {many.per_step:.0f} times{each}. {text}"
         sent = rank_events.of_buffers(case)
         if sent is not None and sent.ns >= transfer / 2:
             of, line = rank_advice.BUFFERS, sent.line

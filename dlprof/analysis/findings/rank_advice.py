@@ -15,6 +15,8 @@ MORE_BATCHES = "more batches"
 """A rank failed that all others had left."""
 BUFFERS = "buffers"
 """Most of what collectives move are buffers."""
+MANY = "many"
+"""Many small ones are called one by one."""
 _ALWAYS = ""
 
 ADVICE: Mapping[str, Mapping[str, str]] = {
@@ -75,6 +77,11 @@ ADVICE: Mapping[str, Mapping[str, str]] = {
         _ALWAYS: (
             "Compute more between two collectives (larger batches, accumulated gradients), or move less (gradients of "
             "16 bits, fewer and larger buckets), or over a faster link."
+        ),
+        MANY: (
+            "Join what is given away one by one: gradients into one flat array, reduced once a step and taken apart "
+            "again (torch._utils._flatten_dense_tensors), or DistributedDataParallel, which does so in parts while the "
+            "way back still runs."
         ),
         BUFFERS: (
             "Let buffers that nothing changes in training be no buffers (plain attributes of the module), or send "

@@ -10,12 +10,13 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from dlprof.analysis import source_calls, source_loops
-from dlprof.analysis.findings import queries
+from dlprof.analysis.findings import queries, standing, unseen_work
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Sentence, SourceLine, Support
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.source_calls import Functions
-from dlprof.schema.vocabulary import Basis, Ground, StepPart
+from dlprof.schema.tree_paths import TreePath
+from dlprof.schema.vocabulary import Basis, Ground, Phase, StepPart
 
 TITLE = Title("Both branches of a condition were computed", "computing both branches of a condition")
 _BRANCHES = {"cond": slice(1, 3), "switch": slice(1, 2)}
@@ -29,6 +30,13 @@ _SHARE = 0.25
 """Share of the kernels that the branches have at least."""
 _SAVES = 0.5
 """Of the branches' kernels, at a guess: how many rows need which is not known."""
+_WAITED = 0.05
+"""Share of the wall time that waits for what was not traced have at least."""
+_ADVICE = (
+    "Split the rows by the condition outside of the compiled function, and give each branch its own, padded to "
+    "a fixed number of them; or, where a batch seldom needs a branch at all, choose around the map: "
+    "lax.cond(jnp.any(condition), ...)."
+)
 
 
 @dataclass(frozen=True)
@@ -48,14 +56,19 @@ def look(case: Case) -> Iterator[Claim]:
     """A condition in a function that is mapped, at whose line results are selected, and whose branches take long."""
     if case.pair or case.engine.name != "jax" or case.steps is None:
         return
-    lines, whole = case.kernels.by_line, case.kernels.by_layer.all_ns
-    if not lines:
+    yield from list(_of_steps(case, case.steps)) or _of_unseen(case)
+    if not case.kernels.by_line and not unseen_work.waited_ns(case):
         raise Abstain("no trace tells which lines made the kernels")
+
+
+def _of_steps(case: Case, place: TreePath) -> Iterator[Claim]:
+    """That of a step, by the lines that made its kernels."""
+    lines, whole = case.kernels.by_line, case.kernels.by_layer.all_ns
     for choice in _choices(case, _selecting(case)):
         theirs = sum(ns for place, ns in lines.items() if place in choice.branches)
         if theirs < _SHARE * whole:
             continue
-        steps = case.steps if case.asynchronous else case.steps / StepPart.KERNELS
+        steps = place if case.asynchronous else place / StepPart.KERNELS
         yield Claim(
             Sentence(
                 f"The condition at line {choice.place[1]} is in a function that vmap maps: its branches, which have "
@@ -63,14 +76,36 @@ def look(case: Case) -> Iterator[Claim]:
             ),
             case.takes(steps, share=_SAVES * theirs / whole),
             [queries.kernels_by_line()],
-            "Split the rows by the condition outside of the compiled function, and give each branch its own, padded to "
-            "a fixed number of them; or, where a batch seldom needs a branch at all, choose around the map: "
-            "lax.cond(jnp.any(condition), ...).",
+            _ADVICE,
             choice.place,
             basis=Basis.ESTIMATED,
             support=Support(Ground.MODEL, seen=case.kernels.seen_steps),
         )
         return
+
+
+def _of_unseen(case: Case) -> Iterator[Claim]:
+    """The same, as a question, of what runs between the steps and is waited for: no kernel of it was traced."""
+    waited = unseen_work.waited_ns(case)
+    if waited < _WAITED * case.whole_ns:
+        return
+    # Lines of functions that are traced into a graph are not counted: whether one ran is not known.
+    written = {place for name in _BRANCHES for place in case.code.places(rf"\b{name}\(")}
+    for choice in _choices(case, written):
+        yield Claim(
+            Sentence(
+                f"The training waits for what no kernel of its steps computes, and the condition at line "
+                f"{choice.place[1]} is in a function that vmap maps: both of its branches are computed for every row, "
+                "and all of what they give, large arrays as well, is chosen from at each turn:"
+            ),
+            case.filled(_SAVES * waited, *standing.QUIET_STEPS),
+            [queries.python_stood(Phase.FIT_STEPS)],
+            f"{_ADVICE} Of an array that is changed in one place only, choose the place, not the array: "
+            "x.at[jnp.where(condition, row, len(x))].set(value, mode='drop').",
+            choice.place,
+            basis=Basis.ESTIMATED,
+            support=Support(Ground.MODEL, agree=0.5),
+        )
 
 
 def _selecting(case: Case) -> set[SourceLine]:

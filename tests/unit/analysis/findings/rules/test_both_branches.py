@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.unit import runs
-from tests.unit.analysis.findings.cases import Planted, on, pick, quiet, slugs
+from tests.unit.analysis.findings.cases import FIT, Planted, on, pick, quiet, sampled, slugs
 from tests.unit.runs import S
 
 SOURCE = """\
@@ -87,3 +87,22 @@ def test_without_lines_of_kernels_nothing_is_said(tmp_path: Path) -> None:
     assert "no trace tells which lines made the kernels" in [
         one.because for one in found.abstained if one.slug == "both-branches"
     ]
+
+
+WAITS = sampled((2, 6.5, [("<module>", "train.py", 17), ("_value", "jax/_src/array.py", 5)]), (6.5, 8, FIT))
+
+
+@pytest.mark.parametrize(
+    ("source", "is_asked"), [(SOURCE, True), (SOURCE.replace("jax.vmap(choose)", "choose"), False)]
+)
+def test_what_is_waited_for_and_was_not_traced_is_a_question(tmp_path: Path, source: str, is_asked: bool) -> None:
+    """4.5 of 6 s of waits, while kernels of the steps take 1.2 s; only where a map is around the condition."""
+    lines = [{"file": "train.py", "line": 17, "hits": 250, "time_ns": 5 * S, "source": "step(x)", "how": "exact"}]
+    tables = quiet(lines=lines, **WAITS, **runs.window([{"op": "dot", "category": "matmul", "ms": 4}]))
+    found = Planted(tables, on("jax", asynchronous=True), source=source).diagnosis(tmp_path / "r")
+
+    asked = [one for one in found.findings if one.slug == "both-branches"]
+    assert [(one.line, one.is_question) for one in asked] == [(13, True)] * is_asked
+    if is_asked:
+        assert asked[0].at_stake_ns == pytest.approx(0.5 * 3.3 * S, rel=0.02)
+        assert "x.at[jnp.where(condition, row, len(x))]" in asked[0].next_step
