@@ -26,6 +26,8 @@ _MARKS = ("events of threads of the host", "no operators, calls or waits, but ma
 _PLANE = re.compile(r"/(?:host|device):.*")
 _HOLDERS = ("while", "conditional", "call")
 _COPIES = re.compile(r"(async )?(copy|slice|dynamic-(update-)?slice|host|infeed|outfeed|send|recv)")
+_COMPILES = re.compile(r"backend_compile(?:_and_load)?")
+"""Compilation by XLA, on the thread that called the function. In runs of dlprof's own it is a phase, and no kernel."""
 _XSPACE, _VIEWER, _OF_PERFETTO = ".xplane.pb", ".trace.json", "perfetto_trace.json"
 _EVENTS_AT_MOST = 1_000_000
 """The makers write no more events than that."""
@@ -155,7 +157,7 @@ class _Reading:
         if args.hlo_op:
             self._instructions += args.correlation_id is None
             return EventKind.OPERATOR if args.correlation_id is None else EventKind.RUNTIME
-        kind = host_kind(name)
+        kind = EventKind.OPERATOR if _COMPILES.fullmatch(name) else host_kind(name)
         if kind != MAYBE:
             return kind
         return EventKind.RUNTIME if self._keeps_all else IGNORED

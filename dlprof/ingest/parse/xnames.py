@@ -26,8 +26,6 @@ _EAGER = re.compile(r"^EagerLocalExecute: (?!\w*(?:Optional|Iterator|Dataset))[A
 """An operation that TensorFlow runs by itself; underscores begin a whole graph, the others are bookkeeping of input."""
 _LAUNCH = re.compile(r"^(cuda|hip|cu)[A-Z]\w+$|^(Memcpy|Memset)")
 _OPERATOR = re.compile(r"^[^\s:#]*[^\s:#]:_?[A-Z]\w*(#.*)?$")
-_COMPILES = re.compile(r"^backend_compile(?:_and_load)?$")
-"""Compilation by XLA, which goes on on the thread that called the function to be compiled."""
 _BY_PREFIX: tuple[tuple[tuple[str, ...], int], ...] = (
     (("end: ", "ThreadpoolListener"), IGNORED),
     (("IteratorGetNextOp::DoCompute", "IteratorGetNextAsOptionalOp::DoCompute"), EventKind.INPUT),
@@ -190,6 +188,6 @@ def host_kind(name: str) -> int:
             return kind
     if _LAUNCH.match(name):
         return EventKind.RUNTIME
-    if _EAGER.match(name) or _COMPILES.match(name):
+    if _EAGER.match(name):
         return EventKind.OPERATOR
     return EventKind.OPERATOR if _OPERATOR.match(name) and "::" not in name else MAYBE
