@@ -9,7 +9,10 @@ import sys
 
 # A `json.py` in a folder of PYTHONPATH is the program's, and not loaded here; what lies there counts as installed.
 _PATH = list(sys.path)
-_GIVEN = [os.path.abspath(entry) for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+_LIBRARY = os.path.dirname(os.path.abspath(os.__file__))
+_PYTHONS = _LIBRARY, os.path.join(_LIBRARY, "lib-dynload")
+"""Python's own folders, which PYTHONPATH may name, too, where a program hands its whole path on."""
+_GIVEN = {os.path.abspath(entry) for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep)}.difference(_PYTHONS)
 sys.path[:] = [entry for entry in _PATH[1:] if os.path.abspath(entry) not in _GIVEN]
 
 import json  # noqa: E402

@@ -223,6 +223,21 @@ def test_what_a_site_prints_at_start_does_not_hide_the_facts(tmp_path: Path, mon
     assert facts.version == sys.version_info[:3]
 
 
+def test_a_path_that_names_the_standard_library_too_is_no_hindrance(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where a program hands its whole import path on; a `json.py` on it is not loaded."""
+    (tmp_path / "json.py").write_text("raise SystemExit(3)\n")
+    library = str(Path(os.__file__).parent)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), library, f"{library}/lib-dynload"]))
+    interpreters._ask.cache_clear()
+
+    facts = interpreters.inspect(sys.executable)
+
+    interpreters._ask.cache_clear()
+    assert facts.version == sys.version_info[:3]
+
+
 def test_an_interpreter_is_asked_for_the_modules_of_all_engines() -> None:
     """Those of plug-ins too; TensorFlow's two lives share their module."""
     asked = interpreters.asked_for()
