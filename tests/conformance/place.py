@@ -70,7 +70,7 @@ class Place:
         for name, value in case.world.environment.items():
             made.pop(name, None)
             if value is not None:
-                made[name] = value.replace("{place}", str(self.path))
+                made[name] = value.format(place=self.path, program=self.work)
         return made
 
     def processes(self) -> list[psutil.Process]:

@@ -65,7 +65,8 @@ class World:
     """How a program is started.
 
     Attributes:
-        environment: Variables besides the usual ones; None: not there. `{place}` stands for the folder of the case.
+        environment: Variables besides the usual ones; None: not there. `{place}` stands for the folder of the case,
+            `{program}` for that in it which is the program's current one.
         typed: What standard input gives; ignored where that is no pipe.
         stdin, stdout, stderr: The standard streams.
         opened: Other descriptors that it inherits.

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+import pyarrow.compute as pc
+
+from dlprof.analysis.columns import total
 from dlprof.analysis.findings.finding import SourceLine
 from dlprof.analysis.findings.rank_case import RankCase
+from dlprof.analysis.findings.rank_events import BUFFERS, MANY_PARTS, SMALL_BYTES
 from dlprof.store.run import Run
 
-_MANY = 8
-_SMALL_BYTES = 1 << 20
-"""So many in a step, and of less than this each on average: it is their number that takes time, not what is in them."""
-_OF_THE_ENGINE = frozenset({"backward", "buffers"})
+_OF_THE_ENGINE = frozenset({"backward", BUFFERS})
 """Kinds that DistributedDataParallel itself starts."""
 
 
@@ -49,17 +50,16 @@ def of_ranks(case: RankCase, steps: int) -> ManyCalls | None:
 
 
 def _of_run(run: Run, steps: int) -> ManyCalls | None:
-    rows = [row for row in run.rows("collectives") if row["kind"] not in _OF_THE_ENGINE]
-    kinds = Counter(row["kind"] for row in rows)
-    if not kinds or not steps:
+    table = run.table("collectives", ("kind", "blocked_ns", "bytes"))
+    kinds = Counter({one["values"]: one["counts"] for one in pc.value_counts(table["kind"]).to_pylist()})
+    kind, count = next((one for one in kinds.most_common() if one[0] not in _OF_THE_ENGINE), ("", 0))
+    if not count or not steps:
         return None
-    kind, count = kinds.most_common(1)[0]
-    sizes = [row["bytes"] for row in rows if row["kind"] == kind and row["bytes"] is not None]
-    each = sum(sizes) / len(sizes) if sizes else None
-    if count < _MANY * steps or (each is not None and each >= _SMALL_BYTES):
+    mine = table.filter(pc.equal(table["kind"], kind))
+    each = pc.mean(mine["bytes"]).as_py()
+    if count < MANY_PARTS * steps or (each is not None and each >= SMALL_BYTES):
         return None
-    ns = sum(row["blocked_ns"] or 0 for row in rows if row["kind"] == kind)
-    return ManyCalls(kind, count / steps, ns // steps, each, _line(run, kind))
+    return ManyCalls(kind, count / steps, total(mine["blocked_ns"]) // steps, each, _line(run, kind))
 
 
 def _line(run: Run, kind: str) -> SourceLine | None:

@@ -55,8 +55,8 @@ _MOST_OF = 0.5
 """What fills this share of the pauses is what the rank did in them."""
 _LEAST_MORE = 0.05
 """A rank that is by itself for no more of its time than this beyond another one does nothing else than that."""
-_MANY_BUCKETS = 8
-_SMALL_BYTES = 1 << 20
+MANY_PARTS = 8
+SMALL_BYTES = 1 << 20
 """So many parts, and of less than this each on average: it is their number that takes time, not what is in them."""
 _WORD = re.compile("[A-Z]?[a-z]+|[A-Z]+")
 """A word of a name, of `save_model` as of `saveModel`."""
@@ -65,7 +65,7 @@ _BY_WORD: Mapping[str, str] = {
     **dict.fromkeys(("val", "valid", "validate", "validation", "validating", "test", "testing"), EVALUATION),
     **dict.fromkeys(("save", "saving", "checkpoint", "checkpoints", "checkpointing"), SAVING),
 }
-_BUFFERS = "buffers"
+BUFFERS = "buffers"
 """Kind of the collectives that are broadcasts of buffers."""
 _SPANS: Mapping[str, str] = {
     SpanKind.EVALUATE: EVALUATION,
@@ -240,7 +240,7 @@ def of_buffers(case: RankCase) -> Buffers | None:
     """What DistributedDataParallel broadcasts before a forward pass; None: nothing, or it is not known of all ranks."""
     sent = []
     for member in case.ranked.members:
-        rows = member.run.chosen("collectives", "kind", (_BUFFERS,))
+        rows = member.run.chosen("collectives", "kind", (BUFFERS,))
         if not rows:
             return None
         sent.append((int(median(row["blocked_ns"] for row in rows)), max(row["bytes"] or 0 for row in rows)))
@@ -255,6 +255,6 @@ def of_buckets(case: RankCase) -> tuple[int, int, SourceLine | None] | None:
     first = next((one for one in told if one is not None and one.buckets and one.bytes), None)
     if first is None or not first.buckets or not first.bytes:
         return None
-    if first.buckets < _MANY_BUCKETS or first.bytes / first.buckets >= _SMALL_BYTES:
+    if first.buckets < MANY_PARTS or first.bytes / first.buckets >= SMALL_BYTES:
         return None
     return first.buckets, first.bytes, (first.file, first.line) if first.file and first.line else None

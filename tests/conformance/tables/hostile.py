@@ -62,7 +62,7 @@ CASES = [
     *(Case(f"followed/{how}", "followed.py", (how,), World(limits={"RLIMIT_CORE": 0}), flags=("--follow",), beside=(("empty.py", "theano.py"),))
       for how in FOLLOWED),
     Case("shadowed/beside", "shadowed.py", beside=BESIDE),
-    Case("shadowed/on-path", "shadowed.py", world=World(environment={"PYTHONPATH": "{place}/work/more"}),
+    Case("shadowed/on-path", "shadowed.py", world=World(environment={"PYTHONPATH": "{program}/more"}),
          beside=tuple(("shadow.py", f"more/{name}.py") for name in HIDDEN_NAMES)),
     Case("shadowed/dlprof-as-module", "shadowed.py", beside=BESIDE[:3] + BESIDE[4:], as_module=True),
     Case("shadowed/module", "shadowed.py", beside=BESIDE[:3] + BESIDE[4:], module="shadowed"),

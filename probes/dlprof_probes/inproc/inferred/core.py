@@ -99,8 +99,9 @@ class OwnLoops(object):
         begins = fit.step is None
         if begins:
             self._begin_step(fit, path, feed, waited, self._turned(fit, turns, site, frame))
-            fit.step.turn = site.turn(frame)
         is_last = fit.feed is None and fit.closing in (optimizer, (optimizer, site))
+        if begins and not is_last:  # else it is over here
+            fit.step.turn = site.turn(frame)
         is_alone = begins and (fit.feed is feed if feed is not None else is_last)
         fit.usual, fit.usual_site = optimizer, site if is_alone else None
         self._took_part(fit, optimizer, site, end)
