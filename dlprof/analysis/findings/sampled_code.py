@@ -116,6 +116,46 @@ class SampledCode:
         whole = sum(sample.dur_ns for sample in inside) if main else sum(self._tree.time(path) for path in paths)
         return min(1.0, sum(sample.dur_ns for sample in inside if chosen(sample)) / whole) if whole else 0.0
 
+    def bounded_share(self, paths: Sequence[TreePath], chosen: Chosen) -> float:
+        """Share of some phases in which the main thread stands in a stack of those chosen, by lines' exact times.
+
+        Where a program is sampled seldom, or hardly had a core, one stack weighs for much that it did not see. What is
+        counted exactly for a line of the user's, with all that it calls, is the most that stacks can have in it.
+
+        Args:
+            paths: The phases.
+            chosen: Which stacks.
+        """
+        inside = self._read_whole([sample for sample in self.samples if sample.main and _is_in(sample, paths)])
+        sampled_ns, whole_ns = _time(inside), sum(self._tree.time(path) for path in paths)
+        if not sampled_ns or not whole_ns:
+            return 0.0
+        stood: dict[SourceLine | None, float] = {}
+        for sample in inside:
+            if chosen(sample):
+                line = self.user_line(sample)
+                stood[line] = stood.get(line, 0.0) + sample.dur_ns * whole_ns / sampled_ns
+        return min(1.0, sum(min(ns, self._exact_ns.get(line, ns)) for line, ns in stood.items()) / whole_ns)
+
+    @cached_property
+    def _exact_ns(self) -> Mapping[SourceLine | None, int]:
+        """How long each line ran that was counted whenever it did (ns); empty where counting or the program broke off.
+
+        A line that stands when the program is killed is not in its counts.
+        """
+        process, probes = self._run.manifest.process, self._run.rows("probes")
+        if process.exit_code is None or any(row["name"] == "lines" and row["state"] != ProbeState.ON for row in probes):
+            return {}
+        exact: dict[SourceLine | None, int] = {}
+        partly = set()
+        for row in self._run.rows("lines"):
+            line, how = (row["file"], row["line"]), LineSource(row["how"] or LineSource.EXACT)
+            if how != LineSource.EXACT or row["time_ns"] is None or not row["hits"]:
+                partly.add(line)
+            else:
+                exact[line] = exact.get(line, 0) + row["time_ns"]
+        return {line: ns for line, ns in exact.items() if line not in partly}
+
     def _read_whole(self, inside: list[Sample]) -> list[Sample]:
         """Those that begin where the main thread does; all of them where these are less than half of the time."""
         whole = [sample for sample in inside if (root := sample.frames[-1]).name == MODULE or root[:2] in self._roots]

@@ -231,7 +231,7 @@ def _in_script(case: Case, work: int) -> Iterator[Claim]:
             return False
         return of_engines(sample) and not (case.code.calls_compiled(sample) or case.code.turns_a_loop(sample))
 
-    share = case.code.share(SCRIPT, is_own) if case.code.samples else _computed(case)
+    share = case.code.bounded_share(SCRIPT, is_own) if case.code.samples else _computed(case)
     thread = standing.of_phases(case, SCRIPT)
     if thread is not None:  # a line may stand while threads of the engine work for it
         share = min(share, thread.ran)

@@ -48,6 +48,29 @@ def test_where_most_stacks_were_read_in_part_all_are_looked_at(tmp_path: Path) -
     assert mine.share([Tree.FIT_CALLBACKS], mine.is_called_back) == pytest.approx(0.3 / 0.8)
 
 
+LOG = {"file": "train.py", "function": "log", "first_line": 30, "line": 33, "source": "x"}
+
+
+@pytest.mark.parametrize(
+    ("line", "told", "expected"),
+    [
+        ({"hits": 5, "time_ns": 100_000_000, "how": "exact"}, {}, 0.1),
+        ({"hits": 5, "time_ns": 900_000_000, "how": "exact"}, {}, 0.75),
+        ({"hits": 5, "time_ns": 100_000_000, "how": "scaled"}, {}, 0.75),
+        ({"hits": 5, "time_ns": 100_000_000, "how": "exact"}, {"exit_code": None, "signal": 9}, 0.75),
+    ],
+)
+def test_stacks_have_no_more_time_in_a_line_than_was_counted_for_it(
+    tmp_path: Path, line: dict[str, Any], told: dict[str, Any], expected: float
+) -> None:
+    """One stack of three parts of the second; not where the line was counted in windows, or was open at the end."""
+    process = {"pid": 42, "exit_code": 0, "signal": None, "wall_ns": 10_000_000_000, **told}
+    tables = sampled((7, 7.3, CALLED), (7.3, 7.4, STANDING))
+    mine = code(tmp_path, runs.manifest(process=process), lines=[{**LOG, **line}], **tables)
+
+    assert mine.bounded_share([Tree.FIT_CALLBACKS], mine.is_called_back) == pytest.approx(expected)
+
+
 def test_of_other_threads_it_is_a_share_of_the_phase(tmp_path: Path) -> None:
     """They come and go: 0.3 s of the second."""
     mine = code(tmp_path, **sampled((7, 7.3, CALLED), thread="worker"))
