@@ -150,12 +150,12 @@ def _of_ranks(ranks: RankedRun) -> Diagnosed:
     """What the ranks of a training lose to each other; what each loses by itself its own run tells."""
     from dlprof.analysis import ranks as analysis
     from dlprof.analysis.findings import of_ranks
+    from dlprof.report import ranks_causes
     from dlprof.units import duration
 
     summary = analysis.of_run(ranks)
     found = of_ranks.look(ranks, summary)
-    slow = summary.straggler.rank if summary.straggler is not None else ranks.members[0].rank
-    member = next(one for one in ranks.members if one.rank == slow)
+    member = ranks_causes.shown(ranks, summary)
     title = f"What the {len(ranks.members)} ranks of {ranks.name} lose to each other, of {duration(found.whole_ns)}"
     note = f"What a rank loses by itself: dlprof diagnose {ranks.typed}/{ranks.path_of(member)}"
     return Diagnosed(member.run, found, title, note, (ranks.name,), None)

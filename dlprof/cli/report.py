@@ -86,14 +86,15 @@ def _print_ranks(name: str, args: Arguments) -> bool:
     if found is None:
         return False
     from dlprof.analysis import ranks
-    from dlprof.report import ranks_json, ranks_text
+    from dlprof.report import ranks_causes, ranks_json, ranks_text
     from dlprof.report.json_text import print_json
 
     summary = ranks.of_run(found)
     if args.json:
         print_json(ranks_json.as_json(found, summary))
         return True
-    ranks_text.print_ranks(found, summary, file=sys.stdout, full=args.full, plain=args.plain)
+    causes = ranks_causes.of_run(found, summary)
+    ranks_text.print_ranks(found, summary, causes, file=sys.stdout, full=args.full, plain=args.plain)
     if args.full and found.program is not None:
         _print_text(found.program, (), args)
     return True

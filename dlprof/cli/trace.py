@@ -255,12 +255,13 @@ def _tell_ranks(run: Run) -> bool:
 def _print_ranks(folder: Path) -> bool:
     from dlprof.analysis import ranks
     from dlprof.pipeline import ranked
-    from dlprof.report import ranks_text
+    from dlprof.report import ranks_causes, ranks_text
 
     found = ranked.find(str(folder))
     if found is None:
         return False
-    ranks_text.print_ranks(found, ranks.of_run(found), file=sys.stderr)
+    summary = ranks.of_run(found)
+    ranks_text.print_ranks(found, summary, ranks_causes.of_run(found, summary), file=sys.stderr)
     return True
 
 

@@ -9,30 +9,42 @@ import numpy as np
 from rich.text import Text
 
 from dlprof.analysis.ranks import RanksSummary
-from dlprof.report import ranks_words
+from dlprof.report import ranks_causes, ranks_words
 from dlprof.report.console import Page, make_page
+from dlprof.report.ranks_causes import RanksCauses
+from dlprof.report.sections import causes
 from dlprof.store.ranked import RankedRun
 from dlprof.units import duration, percent, resample, safe, strip
 
 _LABEL = 11
+_FINDINGS = 2
 _STRIPS, _WIDTH = 32, 60
 """Ranks whose steps are drawn, at most, and columns of each."""
 
 
 def print_ranks(
-    ranked: RankedRun, summary: RanksSummary, *, file: TextIO, full: bool = False, plain: bool = False
+    ranked: RankedRun,
+    summary: RanksSummary,
+    found: RanksCauses | None = None,
+    *,
+    file: TextIO,
+    full: bool = False,
+    plain: bool = False,
 ) -> None:
     """Print what the ranks of a training tell.
 
     Args:
         ranked: The run.
         summary: Its figures.
+        found: Why they take so long; None: they were not looked for.
         file: The stream that it is printed to.
         full: With a row for every rank.
         plain: No colour, only ASCII.
     """
     page = make_page(file, plain=plain, typed=ranked.typed)
     page.line(_head(ranked, summary))
+    if found is not None:
+        _findings(page, found)
     for label, text, style in _lines(ranked, summary):
         for line in page.wrapped(Text(safe(text), style=style), f"{label:<{_LABEL}}", most=3):
             page.line(line)
@@ -45,12 +57,24 @@ def _head(ranked: RankedRun, summary: RanksSummary) -> Text:
     return Text(safe(ranks_words.command(ranked)), style="bold") + Text(f"  {safe(told)}", style="dim")
 
 
+def _findings(page: Page, found: RanksCauses) -> None:
+    """The first causes, each with where it is and what to do, between empty lines."""
+    told = [*found.together[:_FINDINGS], *found.alone[: max(0, _FINDINGS - len(found.together))]]
+    for number, cause in enumerate(told, 1):
+        page.line(Text())
+        for line in (*causes.lines_of(page, number, cause), *page.wrapped(causes.advice(cause), "   ", most=4)):
+            page.line(line)
+        if number > len(found.together):
+            page.line(Text(f"   so it is in rank {found.rank}, by itself", style="dim"))
+    if told:
+        page.line(Text())
+
+
 def _lines(ranked: RankedRun, summary: RanksSummary) -> Iterator[tuple[str, str, str]]:
     """Label, text and style of each."""
     for line in ranks_words.lines(ranked, summary):
         yield line.label, line.text, "yellow" if line.bad else ""
-    first = summary.straggler.rank if summary.straggler is not None else None
-    own = next((one.run for one in summary.ranks if first in (None, one.rank)), "rank-000")
+    own = ranked.path_of(ranks_causes.shown(ranked, summary)) if ranked.members else "rank-000"
     name = ranked.typed
     yield "Next", f"dlprof diagnose {name}   dlprof view {name}   dlprof report {name}/{own}", "dim"
 

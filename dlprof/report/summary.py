@@ -41,12 +41,11 @@ from dlprof.analysis import (
 )
 from dlprof.analysis.findings.diagnose import NO_TIME
 from dlprof.analysis.findings.finding import Diagnosis
-from dlprof.report import imported_parts, imported_verdict, memory_json, start_words, strict_json, verdict
+from dlprof.report import cause_list, imported_parts, imported_verdict, memory_json, start_words, strict_json, verdict
 from dlprof.report.json_text import plain
 from dlprof.report.memory_json import MemoryReport
 from dlprof.report.model import (
     CategoryKernels,
-    Cause,
     ClockErrors,
     CoreLoad,
     DirectionKernels,
@@ -105,28 +104,8 @@ def summarise(run: Run, *, top: int = 10, diagnosis: Diagnosis | None = None, in
         answer = imported_verdict.of(report, imported_parts.facts(run, tree))
     else:
         answer = verdict.of(report, diagnosis, counting_cost.exact_ns(run)) + start_words.waited(run)
-    return structs.replace(report, verdict=answer.strip(), findings=_causes(diagnosis), not_asked=_not_asked(diagnosis))
-
-
-def _causes(diagnosis: Diagnosis | None) -> tuple[Cause, ...] | None:
-    if diagnosis is None:
-        return None
-    return tuple(
-        Cause(
-            finding.slug,
-            finding.heading,
-            finding.claim,
-            finding.at_stake_ns,
-            finding.share,
-            finding.basis,
-            finding.file,
-            finding.line,
-            finding.next_step,
-            finding.confidence,
-            finding.is_question,
-        )
-        for finding in diagnosis.findings
-    )
+    findings = cause_list.of(diagnosis) if diagnosis is not None else None
+    return structs.replace(report, verdict=answer.strip(), findings=findings, not_asked=_not_asked(diagnosis))
 
 
 def _not_asked(diagnosis: Diagnosis | None) -> tuple[str, ...]:

@@ -10,6 +10,9 @@ import pytest
 
 from dlprof.analysis import ranks
 from dlprof.report import ranks_text
+from dlprof.report.model import Cause
+from dlprof.report.ranks_causes import RanksCauses
+from dlprof.schema.vocabulary import Basis
 from tests.unit import ranked_runs
 from tests.unit.analysis.findings.test_rank_events import paused
 from tests.unit.analysis.test_rank_ends import ended, raised
@@ -41,6 +44,30 @@ def test_two_ranks_are_told_in_a_few_lines(tmp_path: Path, monkeypatch: pytest.M
         "later, and 1.00 ms for the transfer (median of the ranks)"
     )
     assert lines[4] == "Ended      all exit code 0"
+
+
+def cause(slug: str, title: str) -> Cause:
+    """One of 2 s of 10, at line 33."""
+    return Cause(slug, title, "It takes long:", 2_000_000_000, 0.2, Basis.MEASURED, "train.py", 33, "Do less.")
+
+
+def test_the_first_causes_come_before_what_was_measured(tmp_path: Path) -> None:
+    """What the ranks lose to each other, then what one of them loses by itself, which is said."""
+    ranked = ranked_runs.make(tmp_path, {0: 5, 1: 12})
+    out = io.StringIO()
+    causes = RanksCauses([cause("straggler", "A rank is slow")], [cause("gc-pressure", "Garbage"), cause("x", "X")], 1)
+    ranks_text.print_ranks(ranked, ranks.of_run(ranked), causes, file=out, plain=True)
+    assert out.getvalue().splitlines()[:9] == [
+        "train.py  2 ranks on h, 10.0 s",
+        "",
+        "1. A rank is slow  2.00 s, 20 %  straggler",
+        "   train.py:33  Do less.",
+        "",
+        "2. Garbage  2.00 s, 20 %  gc-pressure",
+        "   train.py:33  Do less.",
+        "   so it is in rank 1, by itself",
+        "",
+    ]
 
 
 def test_a_rank_that_is_slow_now_and_then_is_named_where_the_median_step_shows_none(
