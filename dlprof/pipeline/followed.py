@@ -22,6 +22,13 @@ from dlprof.schema.manifest import Backend, Followed, FollowedRun, HealthEntry, 
 from dlprof.schema.process_config import ChildFacts
 from dlprof.schema.vocabulary import RunSource, RunState, Severity
 
+_MAKES_RANKS = {
+    "torch": "init_process_group",
+    "jax": "jax.distributed.initialize",
+    "tensorflow": "MultiWorkerMirroredStrategy",
+}
+"""By the engine: what a worker calls to make itself a rank (`dlprof_probes.inproc.late_ranks`)."""
+
 
 class Begins:
     """Writes the manifest of each child as it is found, so that its run opens whatever happens to dlprof.
@@ -81,8 +88,8 @@ def _said(facts: ChildFacts) -> HealthEntry:
     if facts.worker:
         text = (
             "A worker that the program started, and that made itself a rank: it is traced from its call of "
-            f"init_process_group on, {before_s:.2f} s after Python itself had started; what ran before that, imports "
-            "too, is `script`. Lines are sampled, not counted."
+            f"{_MAKES_RANKS.get(facts.engine, facts.engine)} on, {before_s:.2f} s after Python itself had started; "
+            "what ran before that, imports too, is `script`. Lines are sampled, not counted."
         )
         return HealthEntry(slug="followed", severity=Severity.INFO, message=text)
     text = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -243,3 +244,96 @@ def test_the_exception_of_a_rank_that_a_script_started_is_named(tmp_path: Path, 
     assert (told["ranks"][1]["error"], told["ranks"][1]["error_line"]) == ("LookupError", RAISE_LINE)
     found = first_finding(tmp_path)
     assert (found["slug"], found["file"], found["line"]) == ("rank-failed", "train.py", RAISE_LINE)
+
+
+STARTS_TWO = """
+    import multiprocessing, socket
+
+    def free_port():
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            return probe.getsockname()[1]
+
+    if __name__ == "__main__":
+        ports, context = [free_port(), free_port()], multiprocessing.get_context("spawn")
+        ranks = [context.Process(target=work, args=(rank, ports)) for rank in range(2)]
+        for one in ranks:
+            one.start()
+        for one in ranks:
+            one.join()
+        raise SystemExit(max(one.exitcode for one in ranks))
+"""
+WORK = {
+    "jax": """
+        import numpy as np
+
+        def work(rank, ports):
+            import jax
+            import jax.numpy as jnp
+            from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+            jax.distributed.initialize("127.0.0.1:%d" % ports[0], 2, rank)
+            split = NamedSharding(Mesh(np.array(jax.devices()), ("data",)), PartitionSpec("data"))
+
+            @jax.jit
+            def train_step(weights, rows):
+                loss, gradient = jax.value_and_grad(lambda w: jnp.mean(jnp.tanh(rows @ w) ** 2))(weights)
+                return weights - 0.1 * gradient, loss
+
+            weights = jnp.full((32, 8), 0.05)
+            for step in range(40):
+                rows = jax.make_array_from_process_local_data(split, np.full((16, 32), step / 40, "float32"))
+                weights, loss = train_step(weights, rows)
+                value = float(loss)
+            print("loss %.6f" % value, flush=True)
+    """,
+    "tensorflow": """
+        import json, os
+        import numpy as np
+
+        def work(rank, ports):
+            cluster = {"worker": ["127.0.0.1:%d" % port for port in ports]}
+            os.environ["TF_CONFIG"] = json.dumps({"cluster": cluster, "task": {"type": "worker", "index": rank}})
+            import tensorflow as tf
+
+            strategy = tf.distribute.MultiWorkerMirroredStrategy()
+            with strategy.scope():
+                weights = tf.Variable(np.full((32, 8), 0.05, "float32"), aggregation=tf.VariableAggregation.MEAN)
+
+            def on_worker(rows):
+                with tf.GradientTape() as tape:
+                    loss = tf.reduce_mean(tf.tanh(rows @ weights) ** 2)
+                weights.assign_sub(0.1 * tape.gradient(loss, weights))
+                return loss
+
+            @tf.function
+            def train_step(rows):
+                return strategy.reduce(tf.distribute.ReduceOp.MEAN, strategy.run(on_worker, args=(rows,)), axis=None)
+
+            rows = np.linspace(0, 1, 640 * 32, dtype="float32").reshape(640, 32)
+            data = strategy.distribute_datasets_from_function(
+                lambda _context: tf.data.Dataset.from_tensor_slices(rows).batch(16)
+            )
+            for batch in data:
+                loss = train_step(batch)
+                value = float(loss.numpy())
+            print("loss %.6f" % value, flush=True)
+    """,
+}
+"""What a rank does, by engine."""
+
+
+@pytest.mark.parametrize("engine", list(WORK))
+def test_workers_of_other_engines_make_themselves_ranks_too(tmp_path: Path, engine: str) -> None:
+    """By `jax.distributed.initialize`, and by a strategy for what TF_CONFIG tells; with all their steps."""
+    runner.write(tmp_path, "train.py", textwrap.dedent(WORK[engine]) + textwrap.dedent(STARTS_TWO))
+    words = ["trace", "--follow", "train.py", "--backend", engine, "-o", "run", "--no-report"]
+    done = runner.run([*runner.DLPROF, *words], cwd=tmp_path)
+
+    assert done.code == 0, done.err
+    assert len(re.findall(r"loss \d\.\d{6}", done.out)) == 2, done.out
+    ranks = runner.report(tmp_path)["ranks"]
+    assert [(one["rank"], one["steps"], one["ended"]) for one in ranks] == [
+        (0, 40, "exit code 0"),
+        (1, 40, "exit code 0"),
+    ]

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from dlprof_probes.inproc import late_ranks
 
+TORCH = late_ranks.MAKERS["torch.distributed.distributed_c10d"]
+
 
 @pytest.fixture
 def torch(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
@@ -29,7 +31,7 @@ def torch(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 def test_the_probes_begin_before_the_first_group_is_made(torch: ModuleType) -> None:
     """Once; both modules have what they had then."""
     package, original = sys.modules["torch.distributed"], torch.init_process_group
-    late_ranks.wait(torch, lambda: torch.calls.append("begun"))
+    TORCH.wait(torch, lambda: torch.calls.append("begun"))
 
     assert package.init_process_group("gloo", rank=1) == "group"
     assert package.init_process_group("gloo") == "group"
@@ -40,7 +42,7 @@ def test_the_probes_begin_before_the_first_group_is_made(torch: ModuleType) -> N
 
 def test_who_took_it_before_that_begins_them_once_too(torch: ModuleType) -> None:
     """`from torch.distributed import init_process_group`, of which a second group is made."""
-    late_ranks.wait(torch, lambda: torch.calls.append("begun"))
+    TORCH.wait(torch, lambda: torch.calls.append("begun"))
     taken = torch.init_process_group
     taken("gloo")
     taken("gloo")
@@ -53,8 +55,44 @@ def test_probes_that_cannot_begin_are_no_affair_of_the_programs(torch: ModuleTyp
     def fails() -> None:
         raise OSError("no space")
 
-    late_ranks.wait(torch, fails)
+    TORCH.wait(torch, fails)
     assert torch.init_process_group("gloo") == "group"
+
+
+def test_a_class_that_makes_ranks_has_what_the_probes_put_there() -> None:
+    """JAX: `jax.distributed.initialize` calls a method, which the probe of JAX replaces when it begins."""
+    module, calls, state = ModuleType("jax._src.distributed"), [], type("State", (), {})
+    state.initialize = lambda _self, address: calls.append(address)  # type: ignore[attr-defined]
+    module.State = state  # type: ignore[attr-defined]
+
+    def begin() -> None:
+        calls.append("begun")
+        state.initialize = lambda _self, address: calls.append(f"told of {address}")  # type: ignore[attr-defined]
+
+    late_ranks.MAKERS["jax._src.distributed"].wait(module, begin)
+    state().initialize("host:1")
+    assert calls == ["begun", "told of host:1"]
+
+
+@pytest.mark.parametrize(("cluster", "begun"), [("{}", 1), (None, 0)])
+def test_a_strategy_makes_ranks_where_a_cluster_is_told(
+    monkeypatch: pytest.MonkeyPatch, cluster: str | None, begun: int
+) -> None:
+    """TensorFlow: without TF_CONFIG it is one process."""
+    module, calls = ModuleType("tensorflow.python.distribute.collective_all_reduce_strategy"), []
+    strategy = type("CollectiveAllReduceStrategy", (), {"__init__": lambda _self: calls.append("made")})
+    module.CollectiveAllReduceStrategy = strategy  # type: ignore[attr-defined]
+    monkeypatch.delenv("TF_CONFIG", raising=False)
+    if cluster is not None:
+        monkeypatch.setenv("TF_CONFIG", cluster)
+    late_ranks.MAKERS[module.__name__].wait(module, lambda: calls.append("begun"))
+    strategy()
+    assert (calls.count("begun"), calls[-1]) == (begun, "made")
+
+
+def test_an_engine_that_makes_ranks_otherwise_is_left_alone() -> None:
+    """Another version of JAX has no such class."""
+    late_ranks.MAKERS["jax._src.distributed"].wait(ModuleType("jax._src.distributed"), pytest.fail)
 
 
 def test_a_forked_child_without_torch_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:

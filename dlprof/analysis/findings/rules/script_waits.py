@@ -21,6 +21,7 @@ _FOR_CHILDREN = Title(
     "The script waits for Pythons that have runs of their own", "waiting for Pythons that have runs of their own"
 )
 _FOR_RANKS = Title("The script waits for its ranks", "waiting for its ranks")
+_MAKES_RANKS = r"\b(init_process_group|distributed\.initialize|MultiWorkerMirroredStrategy)\("
 _SHARE_OF_WORK = 0.05
 _STOOD = 0.25
 """A thread that works hands its core over now and then, too."""
@@ -91,7 +92,7 @@ def _starts_ranks(case: Case) -> bool:
         not case.run.table("steps").num_rows
         and not _is_followed(case)
         and case.run.manifest.followed is None
-        and case.code.written(r"\binit_process_group\(") is not None
+        and case.code.written(_MAKES_RANKS) is not None
         and case.code.share(python_overhead.SCRIPT, _is_multiprocessing) >= _STOOD
     )
 
@@ -143,13 +144,15 @@ def _elsewhere(case: Case) -> str:
         return "Some of them are Pythons that have runs of their own: dlprof report RUN followed lists them."
     if followed is not None:
         return (
-            "Workers of multiprocessing that are no ranks of one training (init_process_group) are not looked into: "
-            "have them work while the script does, or use more of them."
+            "Workers of multiprocessing that are no ranks of one training (init_process_group, "
+            "jax.distributed.initialize, MultiWorkerMirroredStrategy) are not looked into: have them work while the "
+            "script does, or use more of them."
         )
     if case.code.share(python_overhead.SCRIPT, _is_multiprocessing) >= _STOOD:
         return (
-            "If these processes are ranks of one training (init_process_group), look into them: dlprof trace --follow "
-            "makes a run of each. Else have them work while the script does, or use more of them."
+            "If these processes are ranks of one training (init_process_group, jax.distributed.initialize, "
+            "MultiWorkerMirroredStrategy), look into them: dlprof trace --follow makes a run of each. Else have them "
+            "work while the script does, or use more of them."
         )
     return (
         "If these processes train, look into them: dlprof trace --follow makes a run of each Python that loads an "

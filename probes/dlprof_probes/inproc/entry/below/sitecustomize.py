@@ -20,8 +20,12 @@ _LIBRARY = os.path.dirname(os.path.abspath(os.__file__))
 _BESIDE = ("dlprof_pass_on", "follow_settings")
 """Modules that lie in this folder too."""
 _MACHINERY = "<frozen importlib._bootstrap>"
-_RANKS = "torch.distributed.distributed_c10d"
-"""What makes ranks: by its `init_process_group`."""
+_RANKS = (
+    "torch.distributed.distributed_c10d",
+    "jax._src.distributed",
+    "tensorflow.python.distribute.collective_all_reduce_strategy",
+)
+"""Modules that make ranks, as `late_ranks.MAKERS` has them."""
 _WATCH = """
 def watching(original, begins, again):
     def _find_and_load(name, import_):
@@ -29,11 +33,11 @@ def watching(original, begins, again):
     return _find_and_load
 """
 _WATCH_LOADED = """
-def watching(original, name_of_interest, loaded):
+def watching(original, names, loaded):
     def _find_and_load(name, import_):
         module = original(name, import_)
-        if name == name_of_interest:
-            loaded(module)
+        if name in names:
+            loaded(name, module)
         return module
     return _find_and_load
 """
@@ -95,20 +99,28 @@ class WatchForRank(Waiting):
     """Waits for a worker to make itself a rank."""
 
     def install(self):
-        """Begin to wait: for the module that makes ranks, then for its call."""
-        self._machinery._find_and_load = _compiled(_WATCH_LOADED)(self._original, _RANKS, self._loaded)
+        """Begin to wait: for modules that make ranks, then for their calls."""
+        self._names = set(_RANKS)
+        self._machinery._find_and_load = _compiled(_WATCH_LOADED)(self._original, self._names, self._loaded)
 
-    def _loaded(self, module):
-        self._put_back()
+    def _loaded(self, name, module):
+        self._names.discard(name)
+        if not self._names:
+            self._put_back()
         try:
-            _ours(self._settings, "late_ranks").wait(module, self._trace)
+            maker = _ours(self._settings, "late_ranks").MAKERS[name]
+            maker.wait(module, lambda: self._trace(maker.engine))
         except Exception:  # the program goes its way
             pass
 
-    def _trace(self):
+    def _trace(self, engine):
+        if self._pass_on.own_workers:  # a rank of two engines
+            return
+        self._names.clear()
+        self._put_back()
         known = set(sys.modules)
         followed = _ours(self._settings, "followed")
-        self._pass_on.own_workers = followed.start_rank(self._settings, _RANKS.partition(".")[0], _BOOT_NS, known)
+        self._pass_on.own_workers = followed.start_rank(self._settings, engine, _BOOT_NS, known)
 
 
 def _compiled(text):
