@@ -94,7 +94,7 @@ def only_waiting(file: str) -> Tables:
     [
         (
             "<python>/multiprocessing/connection.py",
-            "ranks of one training (init_process_group), look into them: dlprof trace",
+            "jax.distributed.initialize, MultiWorkerMirroredStrategy), look into them: dlprof trace",
         ),
         ("<python>/subprocess.py", "dlprof trace --follow"),
     ],
@@ -106,12 +106,20 @@ def test_a_script_whose_processes_may_train_is_told_how_to_see_into_them(tmp_pat
     assert way in finding.next_step
 
 
-def test_ranks_that_a_script_waits_for_are_no_time_of_its_own(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "makes",
+    [
+        "dist.init_process_group('gloo', rank=rank, world_size=2)",
+        "jax.distributed.initialize(address, 2, rank)",
+        "strategy = tf.distribute.MultiWorkerMirroredStrategy()",
+    ],
+)
+def test_ranks_that_a_script_waits_for_are_no_time_of_its_own(tmp_path: Path, makes: str) -> None:
     """Its source joins processes to one training: what they do is not known, so nothing is lost as far as is known."""
     row = {"file": "train.py", "function": "train", "first_line": 9, "line": 9, "hits": 3, "time_ns": 1}
     tables = {**only_waiting("<python>/multiprocessing/connection.py"), "lines": [row]}
     run = runs.trained(tmp_path / "r", **tables)
-    keep_source(run, "def train(rank):\n    dist.init_process_group('gloo', rank=rank, world_size=2)\n")
+    keep_source(run, f"def train(rank):\n    {makes}\n")
 
     finding = pick(diagnose(run), "script-waits")
 
@@ -181,7 +189,10 @@ def test_where_workers_are_no_ranks_following_is_not_advised_again(tmp_path: Pat
     )
 
     assert "--follow" not in finding.next_step
-    assert "no ranks of one training (init_process_group) are not looked into" in finding.next_step
+    assert (
+        "no ranks of one training (init_process_group, jax.distributed.initialize, MultiWorkerMirroredStrategy) are not "
+        "looked into" in finding.next_step
+    )
 
 
 def test_of_a_followed_python_nothing_is_said_of_its_processes(tmp_path: Path) -> None:
