@@ -1,17 +1,22 @@
 """Calls that the interpreter makes on its main thread between two instructions of the program, for another thread."""
 
 import sys
+from threading import get_ident
 
 from dlprof_probes.inproc import interrupts
+from dlprof_probes.inproc.clock import now
 
-_current_frames = sys._current_frames
-_OURS = 12
-"""Frames that a call of ours may have above it."""
+_current_frames, _getframe = sys._current_frames, sys._getframe
+_getrefcount = sys.getrefcount
+_LONG_NS = 1000 * 1000 * 1000
 
 
 def innermost_frame(thread):
-    """The innermost frame of a thread."""
-    return _current_frames().get(thread)
+    """The innermost frame of a thread; of another one from Python 3.12 on only.
+
+    Python 3.11 ended by SIGSEGV where we went from frame to frame of a thread that ran on meanwhile.
+    """
+    return _getframe() if thread == get_ident() else _current_frames().get(thread)
 
 
 def raise_in(thread, error):
@@ -38,27 +43,34 @@ class PendingCall(object):
         self.raised = None
         """What a handler of a signal, one of the program's, raised while the function ran: it is to be handed on."""
 
+        self._done_ns = None
+        """When the function was over last."""
+
         def call(_):
+            self._done_ns = None
             try:
                 function()
             except BaseException as error:
                 if not isinstance(error, Exception) or interrupts.is_from_handler(error):
                     self.raised = error
+            self._done_ns = now()
             return 0
 
         self._code = call.__code__
         self._call = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(call)
         self._add = ctypes.pythonapi.Py_AddPendingCall
         _KEPT.append(self._call)
+        self._held = _getrefcount(self._code)
 
-    def runs_on(self, thread):
-        """Whether that thread is in our call; it has left it for good otherwise, for now it waits for us."""
-        frame = innermost_frame(thread)
-        for _ in range(_OURS):
-            if frame is None or frame.f_code is self._code:
-                break
-            frame = frame.f_back
-        return frame is not None and frame.f_code is self._code
+    def is_over(self):
+        """Whether no call runs any more, to its last instruction: one that runs holds its code.
+
+        Who else took hold of the code since, as a debugger may, is told by the time that has passed.
+        """
+        held = _getrefcount(self._code)
+        if held > self._held and self._done_ns is not None and now() - self._done_ns > _LONG_NS:
+            self._held = held
+        return held <= self._held
 
     def add(self):
         """Ask for a call; returns whether the queue took it."""

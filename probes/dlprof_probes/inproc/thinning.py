@@ -251,7 +251,7 @@ class Thinning(object):
         if self._monitoring:
             what()
             return True
-        while self._pending.runs_on(self._main):
+        while not (self._pending.is_over() or self._stopping):
             _sleep(duty.WINDOW_S)
         self._asked = what, now()
         while not self._stopping and not self._pending.add():

@@ -7,7 +7,8 @@ import time
 from typing import Any
 
 import pytest
-from dlprof_probes.inproc.pending_calls import PendingCall, raise_in
+from dlprof_probes.inproc import pending_calls
+from dlprof_probes.inproc.pending_calls import PendingCall, innermost_frame, raise_in
 
 
 def test_a_pending_call_reaches_a_loop_that_calls_nothing() -> None:
@@ -20,6 +21,38 @@ def test_a_pending_call_reaches_a_loop_that_calls_nothing() -> None:
         pass
 
     assert found == [_thread.get_ident()]
+
+
+def test_a_call_is_over_behind_its_last_instruction() -> None:
+    """Not while its function runs; no frame of the thread that runs it is looked at."""
+    told: list[bool] = []
+    pending: Any = PendingCall(lambda: told.append(pending.is_over()))
+    told.append(pending.is_over())
+    pending._call(None)
+    told.append(pending.is_over())
+
+    assert told == [True, False, True]
+
+
+def test_who_else_holds_the_code_of_a_call_does_not_make_it_run_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A debugger, say: one second behind its end the call is over."""
+    pending: Any = PendingCall(lambda: None)
+    monkeypatch.setattr(pending_calls, "now", lambda: 5_000_000_000)
+    pending._call(None)
+    debuggers = [pending._code]
+    told = [pending.is_over()]
+    monkeypatch.setattr(pending_calls, "now", lambda: 6_000_000_001)
+    told.append(pending.is_over())
+
+    assert (len(debuggers), told) == (1, [False, True])
+
+
+def test_the_innermost_frame_of_the_calling_thread_is_its_own() -> None:
+    """Others' frames are not made for that."""
+    frame = innermost_frame(_thread.get_ident())
+    assert frame is not None
+    assert frame.f_back is not None
+    assert frame.f_back.f_code.co_name == "test_the_innermost_frame_of_the_calling_thread_is_its_own"
 
 
 def test_what_a_handler_raised_meanwhile_is_kept_for_the_program() -> None:
