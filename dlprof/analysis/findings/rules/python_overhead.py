@@ -24,6 +24,7 @@ from dlprof.analysis.findings.finding import Claim, Query, Sentence, SourceLine,
 from dlprof.analysis.findings.own_evaluations import Doing
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.samples import Sample
+from dlprof.analysis.stacks import Frame
 from dlprof.engines import combined
 from dlprof.schema.tree_paths import EDGES, Tree, TreePath
 from dlprof.schema.vocabulary import Basis, Direction, Ground, Phase, PseudoLayer, RunSource, SpanKind, StepPart
@@ -54,6 +55,7 @@ _ORDER = (
 )
 """Parts of a step in the order in which Python that runs in it is taken out of them."""
 _INSIDE_CLAIMS = (own_elements.claims, row_by_row.claims, many_times.claims, own_loop_python.claims)
+_OF_NUMPY = ("<__array_function__", "numpy/")
 _SLEEPS = re.compile(r"\bsleep\(")
 _WHOLE_ARRAYS = "Replace loops over rows or pixels by operations on whole arrays; keep the prepared data in a file."
 _WITH_KERAS = "Write it with operations of keras.ops or of the engine, over whole arrays."
@@ -287,5 +289,13 @@ def _before_training(case: Case) -> float:
 
 
 def of_no_engine() -> Callable[[Sample], bool]:
-    """Tells whether Python itself, a library of its kin or the script runs in a sample, and no engine."""
-    return lambda sample: not sample.frames[0].file.startswith(combined.folders_with_keras())
+    """Tells whether Python itself, a library of its kin or the script runs in a sample, and no engine.
+
+    NumPy computes for engines, too: below a function of one it is the engine's.
+    """
+    return lambda sample: not _caller(sample).file.startswith(combined.folders_with_keras())
+
+
+def _caller(sample: Sample) -> Frame:
+    """The innermost frame that is not NumPy's; where all are, the innermost."""
+    return next((frame for frame in sample.frames if not frame.file.startswith(_OF_NUMPY)), sample.frames[0])

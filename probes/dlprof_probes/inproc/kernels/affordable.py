@@ -17,6 +17,9 @@ class Affordable(object):
 
     Args:
         share: Share of the wall time that windows may cost; None: no limit.
+
+    Attributes:
+        plain_ns: What a plain step takes on average; None: none was seen.
     """
 
     def __init__(self, share):
@@ -30,7 +33,7 @@ class Affordable(object):
         self._steps = 0
         self._looks = 0
         self._squares = 0.0
-        self._plain = self._epoch = None
+        self.plain_ns = self._epoch = None
         self._ahead = 0
 
     def planned(self, steps):
@@ -48,12 +51,12 @@ class Affordable(object):
             self._since += end - self._last
             self._last = end
             return
-        each, before, self._last = (end - self._last) / count, self._plain, end
+        each, before, self._last = (end - self._last) / count, self.plain_ns, end
         self._steps += count
         self._looks += 1
-        self._plain = (end - self._since) / self._steps
+        self.plain_ns = (end - self._since) / self._steps
         # Welford's way: sums of squares of times in ns would lose what differs.
-        self._squares += (each - before) * (each - self._plain) if self._looks > 1 else 0.0
+        self._squares += (each - before) * (each - self.plain_ns) if self._looks > 1 else 0.0
 
     def another(self, kind):
         """Whether a window may begin now, in a loop of that kind."""
@@ -69,13 +72,13 @@ class Affordable(object):
         """Whether a window that began at `begin` (ns) ends after `steps` steps, at `end`; `wanted`: it was to have."""
         if steps >= wanted:
             return True
-        if self._share is None or self._plain is None:
+        if self._share is None or self.plain_ns is None:
             return False
         # As long as the run is known to be: what has passed, and the steps that are still to come.
-        length = now() - self._began + self._ahead * self._plain
+        length = now() - self._began + self._ahead * self.plain_ns
         granted = self._share * length * (_FAR if steps < LEAST_STEPS else 1)
         wavering = _WAVERING * (steps * self._squares / max(1, self._looks - 1)) ** 0.5
-        if self._spent + end - begin - steps * self._plain - wavering <= granted:
+        if self._spent + end - begin - steps * self.plain_ns - wavering <= granted:
             return False
         self._cut = (wanted, steps)
         return True
@@ -85,7 +88,7 @@ class Affordable(object):
 
         Gives by how much it made its steps longer (ns), as far as plain ones were seen.
         """
-        slowed = max(0, int(end - begin - steps * self._plain)) if self._plain else 0
+        slowed = max(0, int(end - begin - steps * self.plain_ns)) if self.plain_ns else 0
         self._taken += 1
         self._spent += switching + slowed
         self._since = 0

@@ -17,6 +17,10 @@ from dlprof_probes.inproc.kernels.affordable import LEAST_STEPS, Affordable
 
 WARM_STEPS = 5
 """Plain steady steps before a window, where the loop is long enough."""
+_LONG_STEP_NS = 500 * 1000 * 1000, 5000 * 1000 * 1000
+"""A step that takes between the two takes that for no want of warmth, and can still be traced; there may be few ..."""
+_LONG_WARM_STEPS = 2
+"""... so that this many are enough before a window."""
 _OUTGROWN = 5
 """A loop that has gone on for so many times as long as the traced one went on from its window to its end ..."""
 _LEAST_NS = 1000000000
@@ -162,9 +166,19 @@ class Windows(object):
             return
         loop.window_after = WARM_STEPS if flags & wire.STEP_COMPILED and loop.warmed else loop.window_after
         loop.warmed = 0 if flags & wire.STEP_COMPILED else loop.warmed + count
-        if loop.warmed >= loop.window_after and loop.kind not in self._done and self._affordable.another(loop.kind):
+        if (
+            loop.warmed >= self._warm_after(loop)
+            and loop.kind not in self._done
+            and self._affordable.another(loop.kind)
+        ):
             if self._has_room(loop):
                 self._start(loop)
+
+    def _warm_after(self, loop):
+        """How many steady steps there are to be before a window of that loop."""
+        least, most = _LONG_STEP_NS
+        is_long = least <= (self._affordable.plain_ns or 0) <= most
+        return min(loop.window_after, _LONG_WARM_STEPS) if is_long else loop.window_after
 
     def _look_again(self, loop, flags):
         """A step is over of a loop whose kind was traced, in a loop that was over soon."""

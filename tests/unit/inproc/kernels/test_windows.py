@@ -109,6 +109,16 @@ def run(out: Recorded, now: Clock) -> Fixture:
     return Fixture(out, now)
 
 
+@pytest.mark.parametrize(("ns", "kept"), [(600_000_000, [("fit", 2)]), (400_000_000, []), (9_000_000_000, [])])
+def test_a_loop_of_few_long_steps_has_its_window_sooner(run: Fixture, ns: int, kept: list[tuple[str, int]]) -> None:
+    """Four steps of which nobody knew the number: of half a second to five two of them are traced."""
+    loop = run.open()
+    run.step(loop, 4, ns=ns)
+    run.loops.close(loop)
+
+    assert run.kept() == kept
+
+
 def test_a_window_opens_after_five_steady_steps_and_holds_three(run: Fixture) -> None:
     """Drained before and after, so that it holds whole steps."""
     loop = run.open()

@@ -98,6 +98,21 @@ def test_a_long_script_outside_keras_is_python(tmp_path: Path) -> None:
     assert (finding.at_stake_ns, finding.line) == (3 * S, 3)
 
 
+@pytest.mark.parametrize(("caller", "is_said"), [("chainer/links/rnn/n_step_rnn.py", False), ("train.py", True)])
+def test_what_an_engine_has_numpy_compute_is_no_python_of_the_script(
+    tmp_path: Path, caller: str, is_said: bool
+) -> None:
+    """False before: the weights that a recurrent layer of Chainer joins at each point in time."""
+    stack = [("<module>", "train.py", 5), ("stack", caller, 9), ("concatenate", "<__array_function__ internals>", 200)]
+    tables = quiet(
+        phases=parts(import_=1, script=3, fit_steps=4, teardown=2),
+        steps=runs.steps(200, start_s=4),
+        phase_intervals=runs.intervals(("import", 0, 1), ("script", 1, 4), ("fit.steps", 4, 8), ("teardown", 8, 10)),
+        **sampled((1, 4, stack)),
+    )
+    assert ("python-overhead" in slugs(diagnosed(tmp_path / "r", **tables))) == is_said
+
+
 @pytest.mark.parametrize(
     ("told", "is_said"),
     [
