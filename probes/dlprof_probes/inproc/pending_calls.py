@@ -9,6 +9,7 @@ from dlprof_probes.inproc.clock import now
 _current_frames, _getframe = sys._current_frames, sys._getframe
 _getrefcount = sys.getrefcount
 _LONG_NS = 1000 * 1000 * 1000
+"""A call that was over so long ago is not what holds its code."""
 
 
 def innermost_frame(thread):

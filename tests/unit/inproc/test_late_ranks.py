@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import sys
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 from dlprof_probes.inproc import late_ranks
+
+from dlprof.pipeline import followed
 
 TORCH = late_ranks.MAKERS["torch.distributed.distributed_c10d"]
 
@@ -88,6 +92,19 @@ def test_a_strategy_makes_ranks_where_a_cluster_is_told(
     late_ranks.MAKERS[module.__name__].wait(module, lambda: calls.append("begun"))
     strategy()
     assert (calls.count("begun"), calls[-1]) == (begun, "made")
+
+
+def test_workers_wait_for_the_very_modules_that_make_ranks() -> None:
+    """The file that waits in each worker loads nothing of ours before: it has a list of its own."""
+    source = Path(late_ranks.__file__).parent / "entry" / "below" / "sitecustomize.py"
+    assigned = [node for node in ast.parse(source.read_text("utf-8")).body if isinstance(node, ast.Assign)]
+    (listed,) = [one.value for one in assigned if ast.unparse(one.targets[0]) == "_RANKS"]
+    assert ast.literal_eval(listed) == tuple(late_ranks.MAKERS)
+
+
+def test_what_makes_ranks_has_a_name_for_people() -> None:
+    """For each engine."""
+    assert set(followed._MAKES_RANKS) == {maker.engine for maker in late_ranks.MAKERS.values()}
 
 
 def test_an_engine_that_makes_ranks_otherwise_is_left_alone() -> None:

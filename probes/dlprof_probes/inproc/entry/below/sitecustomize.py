@@ -116,8 +116,9 @@ class WatchForRank(Waiting):
     def _trace(self, engine):
         if self._pass_on.own_workers:  # a rank of two engines
             return
-        self._names.clear()
-        self._put_back()
+        if self._names:  # else the import system is as it was, or another's by now
+            self._names.clear()
+            self._put_back()
         known = set(sys.modules)
         followed = _ours(self._settings, "followed")
         self._pass_on.own_workers = followed.start_rank(self._settings, engine, _BOOT_NS, known)
