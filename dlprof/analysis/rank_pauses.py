@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dlprof.analysis.columns import Integers
+from dlprof.analysis.columns import Integers, Truths
 from dlprof.analysis.stretches import Stretches
 
 LEAST_NS = 20_000_000
@@ -40,8 +40,17 @@ class Pauses:
 
     def since(self, moment: int) -> Pauses:
         """Those that begin from a moment on: what ranks wait for each other before they train is their start."""
-        later = self.until - self.lone_ns >= moment
-        return Pauses(self.rank[later], self.until[later], self.lone_ns[later], self.is_inferred)
+        return self._only(self.until - self.lone_ns >= moment)
+
+    def apart_from(self, times: Stretches) -> Pauses:
+        """Those that have nothing of some stretches of time (ns on the clock in common) in them."""
+        apart = np.ones(len(self.until), np.bool_)
+        for begin, end in times.times:
+            apart &= (self.until <= begin) | (self.until - self.lone_ns >= end)
+        return self._only(apart)
+
+    def _only(self, which: Truths) -> Pauses:
+        return Pauses(self.rank[which], self.until[which], self.lone_ns[which], self.is_inferred)
 
 
 @dataclass(frozen=True)

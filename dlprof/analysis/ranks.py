@@ -198,7 +198,7 @@ def of_run(ranked: RankedRun) -> RanksSummary:
     return RanksSummary(
         times, skew_ns, how, clock, matched.unknown, slow, devices, on_devices,
         stretches=_stretches(matched, grids),
-        pauses=_in_training(matched.pauses, clock, grids) or _pauses(clock, grids),
+        pauses=_in_training(matched.pauses or _pauses(clock, grids), clock, grids, Stretches.of(traced)),
         progress=_progress(clock, matched, grids),
         failures=rank_ends.failures(ends, clock),
         interrupted=_interrupted(ranked),
@@ -230,12 +230,21 @@ def stood_in_collectives(run: Run) -> int | None:
     return int(np.median(_by_step(integers(rows["start_ns"]), integers(rows["blocked_ns"]), grid)[grid.plain]))
 
 
-def _in_training(pauses: Sequence[Pauses], clock: Clock, grids: Mapping[int, _Steps]) -> tuple[Pauses, ...]:
-    """The pauses from the second train step on: in the first each rank does what it does once."""
+def _in_training(
+    pauses: Sequence[Pauses], clock: Clock, grids: Mapping[int, _Steps], traced: Stretches
+) -> tuple[Pauses, ...]:
+    """The pauses once each rank has made what it makes once, and not while one was traced, which holds the others up.
+
+    That is from the first plain step on; from the second where none is.
+    """
     if clock.unknown is not None:
         return ()
-    second = [clock.placements[rank].placed(grid.begin[1:2])[0] for rank, grid in grids.items() if len(grid.begin) > 1]
-    return tuple(one.since(int(max(second))) for one in pauses) if second else ()
+    firsts = [
+        clock.placements[rank].placed(grid.begin[max(1, int(grid.plain.argmax())) :])[0]
+        for rank, grid in grids.items()
+        if len(grid.begin) > 1
+    ]
+    return tuple(one.since(int(max(firsts))).apart_from(traced) for one in pauses) if firsts else ()
 
 
 def _pauses(clock: Clock, grids: Mapping[int, _Steps]) -> tuple[Pauses, ...]:

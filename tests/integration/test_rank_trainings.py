@@ -37,7 +37,7 @@ def test_the_process_of_jax_whose_batches_are_larger_is_named(tmp_path: Path) ->
     python = TRAINING["jax"].python()
     assert python is not None
     script = str(PLANTED / "jax_shards.py")
-    several = [sys.executable, str(SCRIPTS / "several.py"), "2", "own", python, script, "--more", "8"]
+    several = [sys.executable, str(SCRIPTS / "several.py"), "2", "own", python, script, "--more", "8", "--steps", "200"]
     command = [*runner.DLPROF, "trace", "-o", "run", "--no-report", "--exec", "--", *several]
 
     done = runner.run(command, cwd=tmp_path, env={"OMP_NUM_THREADS": "1"})

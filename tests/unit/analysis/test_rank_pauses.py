@@ -6,6 +6,7 @@ import numpy as np
 
 from dlprof.analysis import rank_pauses
 from dlprof.analysis.rank_pauses import LoneWork, Pauses
+from dlprof.analysis.stretches import Stretches
 from tests.unit.runs import MS
 
 
@@ -51,3 +52,9 @@ def test_what_ranks_wait_for_before_they_train_is_left_out() -> None:
     """The first of two pauses begins before."""
     both = Pauses(np.array([1, 0]), ms([100, 200])[0], ms([50, 60])[0])
     assert both.since(51 * MS).until.tolist() == [200 * MS]
+
+
+def test_pauses_with_a_stretch_of_time_in_them_are_left_out() -> None:
+    """From 50 to 100 and from 140 to 200 ms; a stretch from 100 to 141."""
+    both = Pauses(np.array([1, 0]), ms([100, 200])[0], ms([50, 60])[0])
+    assert both.apart_from(Stretches.of([(100 * MS, 141 * MS)])).until.tolist() == [100 * MS]

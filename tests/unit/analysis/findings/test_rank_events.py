@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from dlprof.analysis import ranks
 from dlprof.analysis.findings import of_ranks
 from dlprof.analysis.findings.finding import Finding
@@ -73,6 +75,22 @@ def test_without_collectives_steps_tell_it(tmp_path: Path) -> None:
     tables = {rank: {**paused(rank), "collectives": []} for rank in (0, 1)}
     found = first(tmp_path, {0: 5, 1: 5}, rank_0=tables[0], rank_1=tables[1])
     assert (found.slug, found.basis, found.at_stake_ns) == ("lone-work", "estimated", 800 * MS)
+
+
+@pytest.mark.parametrize("which", ["compiled", "traced"])
+def test_what_ranks_wait_for_while_one_compiles_or_is_traced_is_no_lone_work(which: str, tmp_path: Path) -> None:
+    """The ranks do so one after the other, each of them once; 800 ms later in the training would be told."""
+    at = 2 if which == "compiled" else 20
+    tables = {rank: {**paused(rank, at), "collectives": []} for rank in (0, 1)}
+    if which == "compiled":
+        for one in tables.values():
+            for step in one["steps"][: at + 1]:
+                step["compiled"] = True
+    else:
+        begin = tables[1]["steps"][at - 1]["start_ns"]
+        tables[1]["kernel_windows"] = [{"window": 0, "start_ns": begin, "dur_ns": 400 * MS, "pid": 42}]
+    found = ranked_runs.make(tmp_path, {0: 5, 1: 5}, rank_0=tables[0], rank_1=tables[1])
+    assert of_ranks.look(found, ranks.of_run(found)).findings == ()
 
 
 def test_a_rank_that_hung_comes_before_those_that_failed_for_it(tmp_path: Path) -> None:
