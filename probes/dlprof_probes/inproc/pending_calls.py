@@ -1,23 +1,13 @@
 """Calls that the interpreter makes on its main thread between two instructions of the program, for another thread."""
 
 import sys
-from threading import get_ident
 
 from dlprof_probes.inproc import interrupts
 from dlprof_probes.inproc.clock import now
 
-_current_frames, _getframe = sys._current_frames, sys._getframe
 _getrefcount = sys.getrefcount
 _LONG_NS = 1000 * 1000 * 1000
 """A call that was over so long ago is not what holds its code."""
-
-
-def innermost_frame(thread):
-    """The innermost frame of a thread; of another one from Python 3.12 on only.
-
-    Python 3.11 ended by SIGSEGV where we went from frame to frame of a thread that ran on meanwhile.
-    """
-    return _getframe() if thread == get_ident() else _current_frames().get(thread)
 
 
 def raise_in(thread, error):
@@ -66,7 +56,8 @@ class PendingCall(object):
     def is_over(self):
         """Whether no call runs any more, to its last instruction: one that runs holds its code.
 
-        Who else took hold of the code since, as a debugger may, is told by the time that has passed.
+        No frame of the main thread is looked at: Python 3.11 ended by SIGSEGV where we went from one to the next and it
+        ran on meanwhile. Who else took hold of the code since, as a debugger may, is told by the time that has passed.
         """
         held = _getrefcount(self._code)
         if held > self._held and self._done_ns is not None and now() - self._done_ns > _LONG_NS:

@@ -17,10 +17,10 @@ from os import access as _access
 
 from dlprof_probes.inproc import census, duty, line_cost, own_threads
 from dlprof_probes.inproc.clock import now
-from dlprof_probes.inproc.pending_calls import PendingCall, innermost_frame, raise_in
+from dlprof_probes.inproc.pending_calls import PendingCall, raise_in
 
 _getswitchinterval, _setswitchinterval = sys.getswitchinterval, sys.setswitchinterval
-_gettrace = sys.gettrace
+_getframe, _gettrace = sys._getframe, sys.gettrace
 _sleep, _clock_gettime = time.sleep, time.clock_gettime
 _clock_of = getattr(time, "pthread_getcpuclockid", None)
 _native_id = getattr(_thread, "get_native_id", None)
@@ -243,14 +243,21 @@ class Thinning(object):
         return count * 1e9 / max(taken - count * self._cost.event_ns, count * self._cost.least_ns, 1)
 
     def _ask(self, what):
+        """Have `what` done where lines are counted, and wait for that; returns whether it was.
+
+        With `sys.monitoring` that is on any thread, else on the main one.
+        """
+        if self._monitoring:
+            what()
+            return True
+        return self._ask_main(what)
+
+    def _ask_main(self, what):
         """Have `what` done on the main thread, and wait for that; returns whether it was.
 
         Never is a second call asked for before the first is over, to its last instruction: Python 3.11 does not come
         out of a function that it enters under a trace function, in a pending call, while another one waits.
         """
-        if self._monitoring:
-            what()
-            return True
         while not (self._pending.is_over() or self._stopping):
             _sleep(duty.WINDOW_S)
         self._asked = what, now()
@@ -295,18 +302,32 @@ class Thinning(object):
         if not self.spans:
             self._on_thinned()
         self.spans.append([now(), None])
-        self._lines.touch(innermost_frame(self._main))
+        self._touch()
 
     def _all(self):
         """From here on, all lines are counted."""
+        self._touch()
         self._end_window()
         self.settle()
         self.spans[-1][1] = now()
-        self._lines.touch(innermost_frame(self._main))
         self.mode = duty.EXACT
         self._hits_before = self._lines.hits()
         if self.wanted:
             self._lines.switch(True)
+
+    def _touch(self):
+        """Have the functions remembered that the main thread is in: by itself, as its frames are no other thread's."""
+        if _thread.get_ident() == self._main:
+            self._touch_own()
+            return
+        try:
+            self._pending = self._pending or PendingCall(self._do_asked)
+        except Exception:  # without ctypes, say: less is known of where the time of a line went
+            return
+        self._ask_main(self._touch_own)
+
+    def _touch_own(self):
+        self._lines.touch(_getframe())
 
     def settle(self):
         """Add up what the windows since the last time have counted; the stretch goes on."""
@@ -407,7 +428,7 @@ class Thinning(object):
         # Between windows nothing is to be switched off: there is only to be no trace function of the program's own.
         if _gettrace() is None if thinned else self._lines.switch(False):
             self.census = census.Census(self._lines.is_profiled, each, self._over, hand_on)
-            self.census.start(innermost_frame(self._main))
+            self.census.start(_getframe())
 
     def end_census(self):
         """End the census that runs, if one does; all lines are counted again then, where they were before."""

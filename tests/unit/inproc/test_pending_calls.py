@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from dlprof_probes.inproc import pending_calls
-from dlprof_probes.inproc.pending_calls import PendingCall, innermost_frame, raise_in
+from dlprof_probes.inproc.pending_calls import PendingCall, raise_in
 
 
 def test_a_pending_call_reaches_a_loop_that_calls_nothing() -> None:
@@ -45,14 +45,6 @@ def test_who_else_holds_the_code_of_a_call_does_not_make_it_run_for_ever(monkeyp
     told.append(pending.is_over())
 
     assert (len(debuggers), told) == (1, [False, True])
-
-
-def test_the_innermost_frame_of_the_calling_thread_is_its_own() -> None:
-    """Others' frames are not made for that."""
-    frame = innermost_frame(_thread.get_ident())
-    assert frame is not None
-    assert frame.f_back is not None
-    assert frame.f_back.f_code.co_name == "test_the_innermost_frame_of_the_calling_thread_is_its_own"
 
 
 def test_what_a_handler_raised_meanwhile_is_kept_for_the_program() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import os
 import signal
 import sys
@@ -26,6 +27,8 @@ class Lines:
         self.count = 0
         self.scaled: list[Any] = []
         self.told: list[Any] = []
+        self.touched: list[int] = []
+        self.functions: set[str] = set()
         self.tally = SimpleNamespace(
             exact=lambda: None, windows=lambda factor, more: self.scaled.append((factor, self.count + len(more)))
         )
@@ -46,8 +49,11 @@ class Lines:
     def is_profiled(self, _code: Any) -> bool:
         return True
 
-    def touch(self, _frame: Any) -> None:
-        pass
+    def touch(self, frame: Any) -> None:
+        self.touched.append(_thread.get_ident())
+        while frame is not None:
+            self.functions.add(frame.f_code.co_name)
+            frame = frame.f_back
 
 
 @pytest.fixture
@@ -67,6 +73,22 @@ def test_a_stretch_of_windows_begins_with_counting_off(made: Any) -> None:
 
     assert (made.mode, made.lines.on, made.wanted) == (duty.THINNED, False, True)
     assert made.spans[0][1] is None
+
+
+@pytest.mark.parametrize("monitoring", [False, True])
+def test_the_main_thread_itself_looks_at_its_frames(made: Any, monitoring: bool) -> None:
+    """Also where another thread has counting thinned, as from Python 3.12 on: frames of a thread that runs are not safe."""
+    made._monitoring = monitoring
+    if monitoring:
+        _thread.start_new_thread(made._thin, ())
+    else:
+        made._thin()
+    end = time.monotonic() + 30
+    while not made.lines.touched and time.monotonic() < end:
+        pass
+
+    assert made.lines.touched == [_thread.get_ident()]
+    assert "test_the_main_thread_itself_looks_at_its_frames" in made.lines.functions
 
 
 def test_hits_of_a_window_are_scaled_by_bare_time(made: Any) -> None:
