@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dlprof.schema.vocabulary import Loop
 from dlprof.store.run import Run
 
 _SUMS = ("element_count", "total_ns", "own_ns", "starting_ns", "function_ns")
@@ -14,7 +15,7 @@ _ROOT = "Root"
 """What the engine puts around a pipeline."""
 _KEEPS = "Cache"
 """In the names of stages that keep what they have read."""
-_DROPS = ("Shard", "Filter")
+_DROPS = ("Shard", "Filter", "Skip")
 """In the names of stages that let only some elements through."""
 _LEAST_DROPPED = 0.3
 """Of the elements that were made: less may be those that were on their way when the window began or ended."""
@@ -155,6 +156,24 @@ def of_run(run: Run) -> tuple[InputGraph, ...]:
         alike[host, rank, around.get("loop"), shape].append((around, rows))
     made = [_graph(key[2], group) for key, group in alike.items()]
     return tuple(sorted(made, key=lambda one: -one.waited_ns))
+
+
+def of_training(run: Run) -> InputGraph | None:
+    """The pipeline that gives the steps of the training their batches.
+
+    An evaluation between two steps of a window reads from its own, and may wait for that longer than the steps do.
+
+    Returns:
+        None: none was traced that gave a batch.
+    """
+    known = [one for one in of_run(run) if one.loop == Loop.TRAIN and one.batches]
+    return next((one for one in known if one.batches >= (one.steps or 0)), known[0] if known else None)
+
+
+def of_evaluations(run: Run) -> tuple[InputGraph, ...]:
+    """The pipelines that gave others than the training batches, those that were waited for longest first."""
+    training = of_training(run)
+    return tuple(one for one in of_run(run) if one.batches and one != training)
 
 
 def _graph(loop: str | None, group: Sequence[tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]]) -> InputGraph:

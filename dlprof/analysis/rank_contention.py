@@ -13,6 +13,9 @@ from dlprof.analysis.columns import integers
 from dlprof.store.ranked import Member
 from dlprof.store.run import Run
 
+_FILLED = 0.8
+"""Share of the cores."""
+
 
 @dataclass(frozen=True)
 class Contention:
@@ -31,6 +34,11 @@ class Contention:
     runnable: float
     running: float
     cores: int
+
+    @property
+    def fills(self) -> bool:
+        """Whether the ranks use the cores themselves: else what took them are other programs."""
+        return len(self.main_wait_ns) > 1 and self.running >= _FILLED * self.cores
 
 
 def of_ranks(members: Sequence[Member]) -> Contention:

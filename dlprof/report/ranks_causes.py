@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from dlprof.analysis import rank_contention
 from dlprof.analysis.findings import diagnose, of_ranks
 from dlprof.analysis.ranks import RanksSummary
 from dlprof.report import cause_list, finding_words
@@ -51,4 +52,7 @@ def of_run(ranked: RankedRun, summary: RanksSummary) -> RanksCauses | None:
         return RanksCauses(together, (), member.rank)
     found = diagnose.brief(member.run)
     alone = cause_list.of(found) if found is not None else ()
-    return RanksCauses(together, [one for one in alone if one.slug != finding_words.OWN], member.rank)
+    told = {finding_words.OWN}
+    if rank_contention.of_ranks(ranked.members).fills:
+        told.add("cpu-contention")  # a rank alone cannot tell ranks from other programs: all together judged that
+    return RanksCauses(together, [one for one in alone if one.slug not in told], member.rank)

@@ -40,6 +40,11 @@ def places(content: dict[str, Any]) -> list[tuple[Any, ...]]:
         ("jax_steps", "native-jax", [("fit", 27, 1, 3, 18), ("evaluate", 29, 3, None, 3), ("fit", 39, 1, 1, 5)]),
         ("jax_evaluated", "native-jax", [("fit", 30, 1, 3, 18), ("evaluate", 34, 3, None, 12), ("fit", 39, 1, 4, 8)]),
         ("tensorflow_tape", "native-tensorflow", [("fit", 22, 1, 2, 16), ("fit", 27, 1, 1, 5), ("fit", 52, 1, 1, 4)]),
+        (
+            "tensorflow_evaluated",
+            "native-tensorflow",
+            [("fit", 41, 1, 2, 12), ("evaluate", 45, 2, None, 8), ("fit", 51, 1, 1, 3)],
+        ),
         ("tensorflow_session", "native-tensorflow", [("fit", 27, 1, 3, 12), ("fit", 33, 1, 1, 6)]),
         ("tensorflow_session", "native-tensorflow1", [("fit", 27, 1, 3, 12), ("fit", 33, 1, 1, 6)]),
         ("gluon_mlp", "native-gluon", [("fit", 16, 1, 2, 12)]),

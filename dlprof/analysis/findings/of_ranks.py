@@ -40,8 +40,6 @@ _MORE_THAN_ROWS = 1.5
 """Up to so many times what the rows alone would take is theirs."""
 _CONTENDED = 0.10
 """From this share of its time on a main thread that finds no core says something."""
-_FILLED = 0.8
-"""Ranks that have less than this share of the cores do not keep them from each other."""
 SLUGS = tuple(TITLES)
 
 
@@ -202,8 +200,8 @@ def _contention(case: RankCase) -> Iterator[tuple[Finding, Query]]:
         raise Abstain("how long threads waited for a core was not sampled in two ranks of one machine")
     waits = list(found.main_wait_ns.values())
     share = mean(wait / max(1, found.wall_ns[rank]) for rank, wait in found.main_wait_ns.items())
-    if share < _CONTENDED or found.runnable <= found.cores or found.running < _FILLED * found.cores:
-        return  # else what took the cores were others
+    if share < _CONTENDED or found.runnable <= found.cores or not found.fills:
+        return
     text = (
         f"On average {found.runnable:.1f} threads of {len(waits)} ranks could run on {found.cores} cores, so that the "
         "main threads of the ranks stood without one:"

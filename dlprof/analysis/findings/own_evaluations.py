@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from dlprof.analysis import loops, samples
-from dlprof.analysis.findings import chores, file_work, own_loop_waits, queries, standing
+from dlprof.analysis import input_graphs, loops, samples
+from dlprof.analysis.findings import chores, dropped_elements, file_work, own_loop_waits, queries, standing
 from dlprof.analysis.findings.case import Case
+from dlprof.analysis.findings.dropped_elements import DroppedElements
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.loops import FoundBy, LoopSummary
@@ -111,16 +112,22 @@ def claims(case: Case, doing: Doing) -> Iterator[Claim]:
     wording, line = _WORDINGS[doing], part.line
     chosen = part.lines.keys()
     chore = chores.of_line(case, line, PATHS) if doing is Doing.PYTHON else None
+    dropped = _dropped(case) if doing is Doing.INPUT else None
     yield Claim(
         Sentence(wording.what.format(line=line[1])),
         takes,
         [queries.python_stood(Phase.FIT_VALIDATION, Phase.EVALUATE, Phase.PREDICT)],
-        case.code.counting_note(line) + (chore.advice if chore else wording.advice),
-        line,
+        f"{case.code.counting_note(line)}{dropped.said if dropped else ''}{chore.advice if chore else wording.advice}",
+        dropped.line if dropped else line,
         title=wording.title,
         support=case.code.support(PATHS, lambda sample: case.code.user_line(sample) in chosen, ground=Ground.PLACE),
-        fix=chore.fix if chore else None,
+        fix=chore.fix if chore else dropped.fix if dropped else None,
     )
+
+
+def _dropped(case: Case) -> DroppedElements | None:
+    """What the pipeline of an evaluation makes and drops, by a window of the training that reached into it."""
+    return next(filter(None, map(dropped_elements.of_graph, input_graphs.of_evaluations(case.run))), None)
 
 
 def told_share(case: Case) -> float:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from dlprof.analysis import input_graphs
 from tests.unit import runs
 from tests.unit.runs import MS
@@ -100,6 +102,42 @@ def test_elements_on_their_way_and_batches_are_not_dropped(tmp_path: Path) -> No
         (graph,) = input_graphs.of_run(runs.make(tmp_path / name, input_stages=told, kernel_windows=[window(0)]))
 
         assert graph.dropped_behind is None
+
+
+@pytest.mark.parametrize("name", ["Shard", "FilterDataset", "FiniteSkip"])
+def test_shards_filters_and_skips_drop_elements(tmp_path: Path, name: str) -> None:
+    """30 of 40, each of them."""
+    told = dropping(10, batch_size=None)
+    told[1]["name"] = name
+    (graph,) = input_graphs.of_run(runs.make(tmp_path / "r", input_stages=told, kernel_windows=[window(0)]))
+
+    assert graph.dropped_behind is not None
+
+
+def test_the_pipeline_of_the_training_gives_a_batch_for_each_step(tmp_path: Path) -> None:
+    """5 steps; an evaluation between them asked its own for 2 batches, and waited longer."""
+    evaluated = [{**row, "pipeline": 1, "line": 9, "total_ns": 500 * MS} for row in stages()]
+    evaluated[0].update(element_count=2)
+    run = runs.make(tmp_path / "r", input_stages=[*evaluated, *stages()], kernel_windows=[window(0)])
+
+    training = input_graphs.of_training(run)
+
+    assert training is not None
+    assert training.batches == 5
+    assert [one.batches for one in input_graphs.of_evaluations(run)] == [2]
+
+
+def test_of_pipelines_that_all_gave_fewer_the_one_that_was_waited_for_longest_trains(tmp_path: Path) -> None:
+    """Some engines ask ahead."""
+    rows = stages()
+    rows[0].update(element_count=4)
+    run = runs.make(tmp_path / "r", input_stages=rows, kernel_windows=[window(0)])
+
+    training = input_graphs.of_training(run)
+
+    assert training is not None
+    assert training.batches == 4
+    assert input_graphs.of_evaluations(run) == ()
 
 
 def test_a_run_without_stages_has_none(tmp_path: Path) -> None:

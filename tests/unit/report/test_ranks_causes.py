@@ -9,9 +9,13 @@ import pytest
 
 from dlprof.analysis import ranks
 from dlprof.analysis.findings import diagnose
+from dlprof.analysis.findings.finding import Diagnosis, Finding
 from dlprof.report import ranks_causes
 from dlprof.report.ranks_causes import RanksCauses
+from dlprof.schema.vocabulary import Basis
 from tests.unit import ranked_runs
+from tests.unit.analysis.test_rank_contention import samples as cpu
+from tests.unit.runs import S
 
 
 def found(folder: Path, own_ms: dict[int, float], **changes: Any) -> RanksCauses:
@@ -48,6 +52,18 @@ def test_where_it_is_little_what_a_rank_loses_by_itself_is_told_too(
     assert told.together == ()
     assert told.rank == 0
     assert asked == ["rank-000"]
+
+
+@pytest.mark.parametrize(("ran_s", "told"), [(1.0, ()), (0.5, ("cpu-contention",))])
+def test_that_a_rank_found_no_core_is_judged_by_all_ranks_that_fill_the_machine(
+    ran_s: float, told: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two on two cores: each by itself says "other processes", for it does not know whose they are."""
+    finding = Finding("cpu-contention", "...", S, 0.1, None, Basis.ESTIMATED, None, None, (), "...")
+    monkeypatch.setattr(diagnose, "brief", lambda _run: Diagnosis((finding,), (), 10 * S))
+    samples = {f"rank_{rank}": {"process_samples": cpu(rank, (0, 0), (ran_s, 0.05))} for rank in (0, 1)}
+
+    assert tuple(cause.slug for cause in found(tmp_path, {0: 5, 1: 5}, **samples).alone) == told
 
 
 def test_of_no_rank_there_is_nothing_to_say(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from dlprof.analysis import columns, input_graphs, steps
 from dlprof.analysis.findings import (
     drawn_rows,
+    dropped_elements,
     file_work,
     input_waits,
     item_work,
@@ -24,11 +25,12 @@ from dlprof.analysis.findings import (
     worker_contention,
 )
 from dlprof.analysis.findings.case import Case
+from dlprof.analysis.findings.dropped_elements import DroppedElements
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, SourceLine, Support
 from dlprof.analysis.findings.input_load import InputLoad
 from dlprof.analysis.findings.own_evaluations import Doing
 from dlprof.analysis.findings.title import Title
-from dlprof.analysis.input_graphs import Dropping, GraphStage
+from dlprof.analysis.input_graphs import GraphStage
 from dlprof.analysis.training import OpenedOnce
 from dlprof.schema.tree_paths import Tree, TreePath
 from dlprof.schema.vocabulary import Ground, InputStage, Loop, Phase
@@ -77,14 +79,14 @@ class _Slowest:
         stage: The stage.
         batches: The batches.
         kept: The stage before it that keeps what it reads; None: none does.
-        dropping: The stage behind it that drops some of what it makes; None: none does.
+        dropped: What is said of the elements of it that a stage behind it drops; None: none does.
         never_full: The stage behind it that keeps what it makes, and nothing for the next epoch; None: none does.
     """
 
     stage: GraphStage
     batches: int
     kept: GraphStage | None
-    dropping: Dropping | None = None
+    dropped: DroppedElements | None = None
     never_full: GraphStage | None = None
 
     @property
@@ -328,13 +330,13 @@ def _slowest(case: Case) -> _Slowest | None:
     """The slowest stage of the pipeline that the engine runs for the training; None: none was traced, or of a pair."""
     if case.pair:
         return None
-    for graph in input_graphs.of_run(case.run):
-        stage = graph.slowest_stage
-        if graph.loop == Loop.TRAIN and stage is not None and graph.batches:
-            behind = graph.kept_behind
-            never_full = behind if behind is not None and _are_epochs_alike(case) else None
-            return _Slowest(stage, graph.batches, graph.kept_before, graph.dropped_behind, never_full)
-    return None
+    graph = input_graphs.of_training(case.run)
+    stage = graph.slowest_stage if graph is not None else None
+    if graph is None or stage is None:
+        return None
+    behind = graph.kept_behind
+    never_full = behind if behind is not None and _are_epochs_alike(case) else None
+    return _Slowest(stage, graph.batches, graph.kept_before, dropped_elements.of_graph(graph), never_full)
 
 
 def _are_epochs_alike(case: Case) -> bool:
@@ -401,7 +403,7 @@ def _of_stage(slowest: _Slowest) -> str:
         if slowest.kept
         else ""
     )
-    dropped = _of_dropping(slowest.dropping) if slowest.dropping else ""
+    dropped = slowest.dropped.said if slowest.dropped else ""
     if slowest.never_full:
         kept += (
             f"The cache at line {slowest.never_full.line} keeps nothing for the next epoch, whose steps take as long: "
@@ -426,28 +428,19 @@ def _of_beginnings(case: Case) -> str:
     )
 
 
-def _of_dropping(dropping: Dropping) -> str:
-    stage = dropping.stage
-    return (
-        f"{stage.name} at line {stage.line} drops {100 * dropping.share:.0f} % of what it makes: in front of it, it "
-        "would leave only what is used to be made. "
-    )
-
-
 def _behind(slowest: _Slowest | None) -> str | None:
     """The change where what the slowest stage makes is dropped, or what goes into it is kept, and not what it makes."""
     if slowest is None:
         return None
-    which = f".map({slowest.stage.function})" if slowest.stage.function else "the map"
-    at = f" at line {slowest.stage.line}" if slowest.stage.line else ""
-    if slowest.dropping is not None:
-        return f"line {slowest.dropping.stage.line} in front of {which}{at}"
+    if slowest.dropped is not None:
+        return slowest.dropped.fix
+    which = dropped_elements.named(slowest.stage)
     if slowest.never_full is not None:
         return f".cache() behind .take(...), not in front of it (line {slowest.never_full.line})"
     if slowest.kept is None:
         return None
     return (
-        f".cache() behind {which}{at}, not in front of it (line {slowest.kept.line}), and .shuffle(...) behind the "
+        f".cache() behind {which}, not in front of it (line {slowest.kept.line}), and .shuffle(...) behind the "
         "cache; only where it makes the same of an element in each epoch, and all of that fits into memory"
     )
 

@@ -35,6 +35,8 @@ class Graphs(object):
         self._gradients = {}
         self._told = {}
         self._asking = set()
+        self._reading = {}
+        self._trained = {}
         self.by_hand = by_hand
 
     def watch(self, function_class):
@@ -75,16 +77,35 @@ class Graphs(object):
             self._train.add(self._own.token(stack[0]))
 
     def traced(self, graph):
-        """A graph was made: it may be a step without an optimiser, that updates by hand, or only give gradients."""
+        """A graph was made: it may be a step without an optimiser, only give gradients, or only ask what is trained."""
         stack = self._running.get(get_ident())
-        if not (stack and takes_gradients(graph)):
+        if not stack:
             return
         trained = list(getattr(graph, "trainable_variables", ()))
+        if not takes_gradients(graph):
+            if is_of_arguments(graph):
+                self._reading[self._own.token(stack[0])] = [weakref.ref(one) for one in trained]
+                self._ask_what_is_trained()
+            return
+        self._trained.update((id(one), weakref.ref(one)) for one in trained)
+        self._ask_what_is_trained()
         if changes_variables(graph):
             self.traced_update()
             self._told[self._own.token(stack[0])] = weights_of(trained)
         else:
             self._gradients[self._own.token(stack[0])] = [weakref.ref(one) for one in trained]
+
+    def _ask_what_is_trained(self):
+        """Functions that read a variable of which others take gradients only ask for what it gives."""
+        for token, variables in list(self._reading.items()):
+            read = [one() for one in variables]
+            if any(one is not None and self._is_trained(one) for one in read):
+                self._asking.add(token)
+                del self._reading[token]
+
+    def _is_trained(self, variable):
+        known = self._trained.get(id(variable))
+        return known is not None and known() is variable
 
     def told_of(self, function):
         """What `weights_of` told of the variables that a function changes by gradients; None: that is not known."""
@@ -137,6 +158,11 @@ def weights_of(variables):
 def takes_gradients(graph):
     """Whether a graph, of a function that was traced, goes back from a loss."""
     return any(_GRADIENTS in operation.name for operation in graph.get_operations())
+
+
+def is_of_arguments(graph):
+    """Whether a graph gives something for arrays that it is given; what keeps an average of weights has neither."""
+    return bool(graph.outputs) and len(graph.inputs) > len(graph.captures)
 
 
 def changes_variables(graph):

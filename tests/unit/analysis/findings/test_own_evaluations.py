@@ -85,6 +85,28 @@ def test_what_an_evaluation_stands_in_is_told_in_place_of_its_length(
     assert "validation-heavy" not in slugs(diagnosis)
 
 
+def test_what_the_pipeline_of_an_evaluation_makes_and_drops_is_to_be_dropped_before(tmp_path: Path) -> None:
+    """A window of 10 steps of the training reached into it: 2 batches of 40 elements, of which 10 went on."""
+    row = {"window": 0, "pipeline": 0, "starting_ns": 0, "total_ns": S, "asynchronous": False, "file": "train.py"}
+    stages = [
+        {**row, "stage": 0, "name": "Root", "element_count": 2, "own_ns": 0, "file": None},
+        {**row, "stage": 1, "parent": 0, "name": "FiniteSkip", "element_count": 10, "own_ns": 0, "line": 34},
+        {**row, "stage": 2, "parent": 1, "name": "Map", "element_count": 40, "own_ns": S, "line": 33},
+        {**row, "stage": 3, "parent": 2, "name": "TensorSlice", "element_count": 40, "own_ns": 0, "line": 32},
+    ]
+    of_training = [
+        {**one, "pipeline": 1, "element_count": 10} for one in (stages[0], {**stages[3], "stage": 1, "parent": 0})
+    ]
+    window = {"window": 0, "engine": "tensorflow", "loop": "train", "steps": 10, "start_ns": 3 * S, "dur_ns": S}
+    tables = evaluating(*IN_DATA_SET) | {"input_stages": [*stages, *of_training], "kernel_windows": [window]}
+
+    finding = pick(diagnosed(tmp_path / "r", OWN, **tables), "input-bound")
+
+    assert (finding.heading, finding.line) == ("The script's own evaluation waited for its input", 34)
+    assert "FiniteSkip at line 34 drops 75 % of what it makes" in finding.next_step
+    assert finding.fix == "line 34 in front of the map at line 33"
+
+
 def test_an_evaluation_that_runs_its_model_is_one_that_takes_long(tmp_path: Path) -> None:
     """With the line of its loop, and no advice for Keras."""
     finding = pick(diagnosed(tmp_path / "r", OWN, **evaluating(*MODEL)), "validation-heavy")

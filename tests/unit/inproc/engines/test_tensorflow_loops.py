@@ -17,6 +17,13 @@ def graph(*operations: tuple[str, str], **more: Any) -> Any:
     return SimpleNamespace(get_operations=lambda: found, **more)
 
 
+class Variable:
+    """A variable, that can be held weakly."""
+
+    def __init__(self) -> None:
+        self.shape, self.dtype = (512, 4), SimpleNamespace(name="float64")
+
+
 FORWARD = ("MatMul", "MatMul")
 BACK = ("gradient_tape/MatMul", "MatMul")
 CHANGES = ("AssignSubVariableOp", "AssignSubVariableOp")
@@ -50,8 +57,8 @@ class Function:
 
     def __call__(self) -> None:
         """As `tf.function`."""
-        weights = [SimpleNamespace(shape=(512, 4), dtype=SimpleNamespace(name="float64"))]
-        self.made.traced(graph(*self.operations, trainable_variables=weights))
+        shape = {"inputs": (), "outputs": (), "captures": ()}
+        self.made.traced(graph(*self.operations, trainable_variables=[Variable()], **shape))
 
 
 def test_a_function_that_holds_its_step_tells_what_it_changes(probe: Probe, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,3 +102,66 @@ def test_a_model_that_is_called_without_training_is_evaluated_and_so_is_a_functi
     graphs._leave(graphs._enter((function,)), (function,))
 
     assert (eager, len(asked)) == (1, 3)
+
+
+OF_ARRAYS = {"inputs": (1, 1, 1), "outputs": (1,), "captures": (1, 1)}
+
+
+def is_asking(probe: Probe, monkeypatch: pytest.MonkeyPatch, *made: Any) -> bool:
+    """Whether a call of the last of these functions, each with its graph, asks a model that is trained."""
+    asked: list[int] = []
+    monkeypatch.setattr(probe.own_loops, "asks_only", lambda: asked.append(1))
+    graphs = tensorflow_loops.Graphs(TensorFlow(probe), None)
+    functions = [lambda: None for _ in made]
+    for function, one in zip(functions, made, strict=True):
+        token = graphs._enter((function,))
+        graphs.traced(one)
+        graphs._leave(token, (function,))
+    asked.clear()
+
+    graphs._leave(graphs._enter((functions[-1],)), (functions[-1],))
+
+    return bool(asked)
+
+
+@pytest.mark.parametrize(
+    ("shape", "asks"),
+    [(OF_ARRAYS, True), ({**OF_ARRAYS, "captures": (1, 1, 1)}, False), ({**OF_ARRAYS, "outputs": ()}, False)],
+)
+def test_a_function_of_arrays_that_reads_what_is_trained_asks_it(
+    shape: Any, asks: bool, probe: Probe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is given no arrays, or gives none, keeps an average of the weights."""
+    weight = Variable()
+    step = graph(FORWARD, BACK, CHANGES, trainable_variables=[weight])
+
+    assert is_asking(probe, monkeypatch, step, graph(FORWARD, trainable_variables=[weight], **shape)) == asks
+
+
+def test_what_nobody_trains_may_be_a_teacher(probe: Probe, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Asked for each batch of the training."""
+    step = graph(FORWARD, BACK, CHANGES, trainable_variables=[Variable()])
+
+    assert not is_asking(probe, monkeypatch, step, graph(FORWARD, trainable_variables=[Variable()], **OF_ARRAYS))
+
+
+def test_a_function_that_was_made_before_the_step_asks_what_is_trained(
+    probe: Probe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An evaluation in front of the training, and the same one behind a step."""
+    weight = Variable()
+    function = graph(FORWARD, trainable_variables=[weight], **OF_ARRAYS)
+    step = graph(FORWARD, BACK, CHANGES, trainable_variables=[weight])
+    graphs = tensorflow_loops.Graphs(TensorFlow(probe), None)
+    asked: list[int] = []
+    monkeypatch.setattr(probe.own_loops, "asks_only", lambda: asked.append(1))
+    evaluate, train = (lambda: None), (lambda: None)
+    told = []
+    for name, made in ((evaluate, function), (train, step), (evaluate, None)):
+        token = graphs._enter((name,))
+        if made is not None:
+            graphs.traced(made)
+        graphs._leave(token, (name,))
+        told.append(len(asked))
+
+    assert told == [0, 0, 1]
