@@ -16,6 +16,7 @@ from dlprof.analysis.findings import (
     file_work,
     input_waits,
     item_work,
+    lost_items,
     one_hot_targets,
     own_evaluations,
     queries,
@@ -121,9 +122,10 @@ def _of_waits(case: Case, load: InputLoad | None, takes: Mapping[TreePath, int])
     """The claim where batches are waited for: what makes them, at which line, and how that is done in less time."""
     slowest = _slowest(case) if load is None else None
     mapped = _written_map(case) if load is None and slowest is None else None
-    needless = item_work.of_rows(case)
-    line = _line(case, load, slowest, mapped, between=Tree.SCRIPT in takes)
-    if needless is not None:
+    lost = lost_items.line(case)
+    needless = lost_items.LOST if lost else item_work.of_rows(case)
+    line = lost or _line(case, load, slowest, mapped, between=Tree.SCRIPT in takes)
+    if needless is not None and lost is None:
         line = case.input.item_line or line
     targets = one_hot_targets.said(case) if one_hot_targets.are_made_at(case, line) else None
     manner = _manner(case, load, slowest)
@@ -138,6 +140,7 @@ def _of_waits(case: Case, load: InputLoad | None, takes: Mapping[TreePath, int])
         f"{_of_stage(slowest) if slowest else ''}{_of_beginnings(case) if load is None else ''}"
         f"{f'{targets} ' if targets else ''}{needless.advice if needless else _ADVICE[manner]}",
         line,
+        title=needless.title if needless else None,
         support=_support(
             case,
             takes,
