@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -19,6 +19,19 @@ from dlprof.schema.vocabulary import EventKind, PseudoLayer
 from dlprof.store.run import Run
 
 _WORKING = (EventKind.OPERATOR.word, EventKind.KERNEL.word)
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What kernels did.
+
+    Attributes:
+        ns: Their time, without that of others inside of them (ns).
+        count: How many times they ran.
+    """
+
+    ns: int
+    count: int
 
 
 class TracedKernels:
@@ -70,21 +83,29 @@ class TracedKernels:
         return self.line_times(lambda _row: True)
 
     def line_times(self, keep: Callable[[Mapping[str, Any]], bool]) -> Mapping[SourceLine, int]:
-        """The same of some kernels only, the line with most time first.
+        """The same of some kernels only, the line with most time first; `keep` as of `line_kernels`."""
+        return {line: ran.ns for line, ran in self.line_kernels(keep).items()}
+
+    def line_kernels(self, keep: Callable[[Mapping[str, Any]], bool]) -> Mapping[SourceLine, Ran]:
+        """Lines of the user's to what kernels that they made ran, the one with most time first.
 
         Args:
             keep: Says of a row of `kernel_ops` whether it counts.
         """
         rows = [row for row in self._run.rows("kernel_ops") if row["file"] and row["kind"] in _WORKING and keep(row)]
         places = {row["op_id"]: (row["file"], row["line"]) for row in rows}
-        sums: Counter[SourceLine] = Counter()
+        found: dict[SourceLine, Ran] = {}
         for piece in self._run.pieces("kernel_events", ("op_id", "dur_ns", "nested_ns")) if places else ():
             own = pc.subtract(piece["dur_ns"], piece["nested_ns"])
-            by_op = pa.table({"op": piece["op_id"], "ns": own}).group_by("op").aggregate([("ns", "sum")])
-            for op, ns in zip(by_op["op"].to_pylist(), by_op["ns_sum"].to_pylist(), strict=True):
-                if op in places:
-                    sums[places[op]] += ns
-        return dict(sums.most_common())
+            by_op = (
+                pa.table({"op": piece["op_id"], "ns": own}).group_by("op").aggregate([("ns", "sum"), ("ns", "count")])
+            )
+            for row in by_op.to_pylist():
+                line = places.get(row["op"])
+                if line is not None:
+                    before = found.get(line, Ran(0, 0))
+                    found[line] = Ran(before.ns + row["ns_sum"], before.count + row["ns_count"])
+        return dict(sorted(found.items(), key=lambda item: -item[1].ns))
 
     def share_of_long(self, least_ns: int) -> float | None:
         """Share of the host's operators' time that is in executions of at least so many ns; None: none was traced."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from dlprof.analysis import loops
 from dlprof.analysis.findings import (
+    carried_arrays,
     contractions,
     full_derivatives,
     gathered_gradients,
@@ -197,6 +198,7 @@ def look(case: Case) -> Iterator[Claim]:
     yield from contractions.claims(case)
     yield from pair_differences.claims(case)
     yield from full_derivatives.claims(case)
+    yield from carried_arrays.claims(case)
     yield from weight_penalties.claims(case)
     multiplied = list(one_hot_products.claims(case))
     yield from multiplied
