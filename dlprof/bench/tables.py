@@ -149,12 +149,12 @@ def _study(study: Study) -> ScalingReport:
 
 
 def as_csv(rows: Sequence[Row], studies: Sequence[Study] = ()) -> str:
-    """A line per row: median, low and high end of each measure; empty where there is none."""
+    """A line per row: median, low and high end of each measure, empty where there is none; last which are noisy."""
     target = io.StringIO()
     writer = csv.writer(target, lineterminator="\n")
     names = [*MEASURES, *(RANK_MEASURES if any(row.ranks for row in rows) else ())]
     heads = [f"{name}{part}" for name in names for part in ("", "_low", "_high")]
-    tail = ["ranks", "node", "efficiency", "efficiency_low", "efficiency_high"]
+    tail = ["ranks", "node", "efficiency", "efficiency_low", "efficiency_high", "noisy"]
     writer.writerow(["work", "backend", "runs", "failed", *heads, *tail])
     for row in rows:
         cells: list[object] = []
@@ -163,7 +163,7 @@ def as_csv(rows: Sequence[Row], studies: Sequence[Study] = ()) -> str:
             cells += [row.medians.get(name, ""), low, high]
         point = scaling_studies.point_of(row, studies)
         efficiency = (point.efficiency, *(point.interval or ("", ""))) if point else ("", "", "")
-        last = ["" if row.ranks is None else row.ranks, row.node or "", *efficiency]
+        last = ["" if row.ranks is None else row.ranks, row.node or "", *efficiency, "; ".join(row.noisy)]
         writer.writerow([row.work, row.backend, row.runs, "; ".join(row.failed), *cells, *last])
     return target.getvalue()
 

@@ -79,8 +79,8 @@ def test_the_csv_ends_with_ranks_machine_and_efficiency(tmp_path: Path) -> None:
     """Empty where there is no interval."""
     told = studies.of_results(RESULTS, matrix.load(written(tmp_path, MATRIX)))
     lines = tables.as_csv(measures.rows(RESULTS, 1), told).splitlines()
-    assert lines[0].endswith(",ranks,node,efficiency,efficiency_low,efficiency_high")
-    assert lines[3].endswith(",4,n,0.4,,")
+    assert lines[0].endswith(",ranks,node,efficiency,efficiency_low,efficiency_high,noisy")
+    assert lines[3].endswith(",4,n,0.4,,,")
 
 
 def test_runs_of_two_machines_are_rows_and_studies_of_their_own(tmp_path: Path) -> None:

@@ -48,6 +48,15 @@ def test_the_json_says_null_where_nothing_was_measured(tmp_path: Path) -> None:
     assert content["rows"][0]["interval"]["wall_s"] == [12.0, 13.0]
 
 
+def test_the_csv_names_noisy_measures_in_its_last_column() -> None:
+    """Empty where there are none."""
+    noisy = measures.Row("mlp", "torch", 3, (), {"wall_s": 7.0}, {}, noisy=("wall_s", "later_epochs_s"))
+
+    lines = tables.as_csv([noisy, *ROWS]).splitlines()
+
+    assert [line.rpartition(",")[2] for line in lines[:3]] == ["noisy", "wall_s; later_epochs_s", ""]
+
+
 def test_a_noisy_cell_is_marked_and_the_mark_is_explained() -> None:
     """Only that cell; and what to do."""
     row = measures.Row("mlp", "torch", 3, (), {"wall_s": 7.0, "later_epochs_s": 1.18}, {}, noisy=("later_epochs_s",))
