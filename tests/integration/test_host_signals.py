@@ -132,6 +132,26 @@ def test_an_alarm_set_before_dlprof_is_the_scripts(tmp_path: Path) -> None:
     assert runner.report(tmp_path)["exit"]["signal"] == signal.SIGALRM
 
 
+TICKING = """
+    import signal, time
+    signal.signal(signal.SIGALRM, lambda *_: None)
+    signal.setitimer(signal.ITIMER_REAL, %s, %s)
+    time.sleep(0.01)
+"""
+
+
+@pytest.mark.parametrize(("first_s", "then_s", "code"), [(0.0001, 0.0001, 128 + signal.SIGALRM), (60, 0, 0)])
+def test_a_timer_that_is_never_stopped_ends_the_script_as_without_dlprof(
+    first_s: float, then_s: float, code: int, tmp_path: Path
+) -> None:
+    """Python has no handlers any more when it ends: what rings all the time ends it there, a time limit does not."""
+    runner.write(tmp_path, "script.py", TICKING % (first_s, then_s))
+
+    done = runner.run([*runner.DLPROF, "trace", "script.py", "-o", "run", "--no-report"], cwd=tmp_path)
+
+    assert done.code == code
+
+
 def test_a_dlprof_that_is_stopped_goes_on_with_the_script_unharmed(tmp_path: Path) -> None:
     """Again and again; the script did not stand, so nothing of that is told."""
     background = listening(tmp_path)

@@ -19,6 +19,9 @@ _REPLACED = (
 _LONGER_S = 0.25
 """So much longer, at most, Python may take to end for the modules of dlprof."""
 
+_AT_ONCE_S = 0.002
+"""Python takes longer than this to end by itself: a timer that is due by then ends the process without dlprof, too."""
+
 
 def watch(session):
     """Have `session` told of all of them, until its probe takes its hooks back."""
@@ -53,7 +56,7 @@ def put_off_timers():
     """
     for timer in (ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF):
         left, interval = getitimer(timer)
-        if left:
+        if left > _AT_ONCE_S:
             setitimer(timer, left + _LONGER_S, interval)
 
 

@@ -106,6 +106,17 @@ def test_a_timer_that_still_runs_at_the_end_rings_later(timer: int) -> None:
     assert interval == 7
 
 
+def test_a_timer_that_is_due_before_python_has_ended_is_left_alone(timer: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without dlprof it ends the process, too. None is set here: it might ring in the middle of the test."""
+    told: list[Any] = []
+    monkeypatch.setattr(process_life, "getitimer", lambda which: (0.001, 0.001) if which == timer else (0, 0))
+    monkeypatch.setattr(process_life, "setitimer", lambda *args: told.append(args))
+
+    process_life.put_off_timers()
+
+    assert told == []
+
+
 def test_a_timer_that_does_not_run_is_not_started(timer: int) -> None:
     """Most scripts have none."""
     process_life.put_off_timers()
