@@ -127,7 +127,7 @@ def claims(case: Case, doing: Doing) -> Iterator[Claim]:
 
 def _dropped(case: Case) -> DroppedElements | None:
     """What the pipeline of an evaluation makes and drops, by a window of the training that reached into it."""
-    return next(filter(None, map(dropped_elements.of_graph, input_graphs.of_evaluations(case.run))), None)
+    return next(filter(None, map(dropped_elements.of_evaluation, input_graphs.of_evaluations(case.run))), None)
 
 
 def told_share(case: Case) -> float:

@@ -339,7 +339,7 @@ def _slowest(case: Case) -> _Slowest | None:
         return None
     behind = graph.kept_behind
     never_full = behind if behind is not None and _are_epochs_alike(case) else None
-    return _Slowest(stage, graph.batches, graph.kept_before, dropped_elements.of_graph(graph), never_full)
+    return _Slowest(stage, graph.batches, graph.kept_before, dropped_elements.of_training(graph), never_full)
 
 
 def _are_epochs_alike(case: Case) -> bool:

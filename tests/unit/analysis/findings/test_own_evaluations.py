@@ -103,7 +103,7 @@ def test_what_the_pipeline_of_an_evaluation_makes_and_drops_is_to_be_dropped_bef
     finding = pick(diagnosed(tmp_path / "r", OWN, **tables), "input-bound")
 
     assert (finding.heading, finding.line) == ("The script's own evaluation waited for its input", 34)
-    assert "FiniteSkip at line 34 drops 75 % of what it makes" in finding.next_step
+    assert "FiniteSkip at line 34 drops 75 % of what it makes at the beginning of each pass" in finding.next_step
     assert finding.fix == "line 34 in front of the map at line 33"
 
 
