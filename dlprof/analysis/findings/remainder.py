@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 
 from dlprof.analysis import loops
@@ -14,6 +15,8 @@ from dlprof.analysis.samples import Sample
 from dlprof.schema.tree_paths import IN_PARTS, OWN_PATHS, Tree, TreePath
 from dlprof.schema.vocabulary import LineSource, StepPart
 
+_MADE_UP = re.compile("<(?!python>)")
+"""Begins what stands for a file where there is none; Python's own are `<python>/...`."""
 _MOST = 3
 _NOT_THE_SCRIPT = (Tree.STARTUP, Tree.IMPORT, Tree.TEARDOWN)
 """The script has not begun, only asks for modules, or is over: the last sample of its stacks may reach into that."""
@@ -110,9 +113,17 @@ def _stood(case: Case, leaf: TreePath) -> Stood | None:
     share = _time(lines[line]) / whole if line is not None else 0.0
     if line is None or share < _WORTH_A_LINE:
         return _of_libraries(case, inside)
-    most = max(lines[line], key=lambda sample: sample.dur_ns)
-    told = _longest(case, lines[line])
-    return Stood(*line, share, most.frames[0].function, most.frames[0].file, told)
+    function, file = _innermost(lines[line])
+    return Stood(*line, share, function, file, _longest(case, lines[line]))
+
+
+def _innermost(samples: list[Sample]) -> tuple[str, str]:
+    """The innermost function that stood longest, and its file; of code without a file, as NumPy makes, its caller."""
+    times: dict[tuple[str, str], int] = {}
+    for sample in samples:
+        frame = next((one for one in sample.frames if not _MADE_UP.match(one.file)), sample.frames[0])
+        times[frame.function, frame.file] = times.get((frame.function, frame.file), 0) + sample.dur_ns
+    return max(times, key=lambda place: times[place])
 
 
 def _of_libraries(case: Case, inside: list[Sample]) -> Stood | None:
