@@ -117,6 +117,16 @@ _JOINED = (
     "gather the parts in a list and join them once, behind the loop, or fill an array that is large enough: each of "
     "these calls copies all that was there"
 )
+_GROWS = re.compile(
+    r"^\s*(?P<whole>[\w.]+)\s*=\s*(?:\w+\.)*(?:cat|concat|concatenate|append|[vh]stack)\(\s*[\[(]?\s*(?P=whole)\s*,"
+)
+_GROWN = Chore(
+    "An array is made anew for each part that is put behind it",
+    Title("An array grew by copying all of it each time", "growing an array by copies"),
+    "Each of these calls copies all that was there, so that it takes longer and longer: gather the parts in a list and "
+    "join them once, behind the loop, or fill an array that is large enough.",
+    "parts.append(x) in the loop, and one call that joins the list behind it",
+)
 _LEANER = (
     (re.compile(r"\b(np|numpy)\.random\.choice\("), _DRAWN),
     (re.compile(r"(permutation|randperm)\(.*\)\s*\[\s*:"), _DRAWN),
@@ -152,7 +162,10 @@ def of_line(
     most = max(times, key=lambda chore: times[chore], default=None)
     if most is not None and 2 * times[most] > sum(times.values()):
         return most
-    return conversion(case) if converts(case.code.source(*line)) else None
+    source = case.code.source(*line)
+    if _GROWS.match(source):
+        return _GROWN
+    return conversion(case) if converts(source) else None
 
 
 def converts(text: str) -> bool:

@@ -13,7 +13,8 @@ from dlprof.analysis.samples import Sample
 from dlprof.analysis.stacks import Frame
 
 _FILES = (
-    "numpy/lib/", "pandas/io/", "h5py/", "PIL/", "<python>/gzip", "<python>/zipfile", "<python>/tarfile",
+    "numpy/lib/npyio", "numpy/lib/_npyio", "numpy/lib/format", "numpy/lib/_format", "numpy/lib/_iotools",
+    "numpy/lib/_datasource", "pandas/io/", "h5py/", "PIL/", "<python>/gzip", "<python>/zipfile", "<python>/tarfile",
     "<python>/_compression", "<python>/pickle", "<python>/csv", "<python>/shutil", "<python>/pathlib",
 )  # fmt: skip
 _WRITING = frozenset({

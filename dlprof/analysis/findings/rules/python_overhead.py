@@ -252,6 +252,7 @@ def _in_script(case: Case, work: int) -> Iterator[Claim]:
         case.code.counting_note(line)
         + (chore.advised(case, line) if chore and line else chores.advice(case, line, _WHOLE_ARRAYS)),
         line,
+        title=chore.title if chore else None,
         support=case.code.support(SCRIPT, is_own, agree=share, part=sum(takes.values()) / work, usual=_SHARE_OF_SCRIPT),
         fix=chore.fix if chore else chores.leaner(case, line),
     )

@@ -65,6 +65,24 @@ def test_what_leaves_no_frame_is_told_by_the_text_of_the_line(tmp_path: Path) ->
     )
 
 
+@pytest.mark.parametrize(
+    ("source", "grows"),
+    [
+        ("kept = torch.cat([kept, x])", True),
+        ("self.kept = tf.concat((self.kept, x), axis=0)", True),
+        ("rows = np.append(rows, row)", True),
+        ("rows = torch.cat([a, b])", False),
+        ("rows = torch.cat([rows2, row])", False),
+        ("rows = np.log(rows, out)", False),
+    ],
+)
+def test_an_array_that_is_joined_to_itself_grows_by_copies(source: str, grows: bool, tmp_path: Path) -> None:
+    """Whichever library joins it."""
+    found = chores.of_line(case(tmp_path, source=source), LINE, [Tree.FIT_STEPS])
+
+    assert (found is not None and found.title.text == "An array grew by copying all of it each time") == grows
+
+
 def test_other_lines_do_nothing_that_is_known(tmp_path: Path) -> None:
     """Also where there is no line, and where a known library stood for less than half."""
     assert chores.of_line(case(tmp_path), LINE, [Tree.FIT_STEPS]) is None
