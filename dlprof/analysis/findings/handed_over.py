@@ -12,6 +12,8 @@ from dlprof.schema.vocabulary import Loop
 
 _LEAST_BYTES = 4_000_000
 """In each step: a large batch, which a pipe takes in milliseconds."""
+_LEAST_IN_ALL = 250_000_000
+"""In the whole run: a second's work of pickling and of a pipe, about."""
 _SAME = 0.5
 """Share of what the main process wrote or read that the children must have read or written: the rest may be files."""
 
@@ -26,6 +28,15 @@ def received_bytes(case: Case) -> int | None:
     return _handed_over(case, "read_bytes", "write_bytes")
 
 
+def sent_in_all(case: Case) -> int | None:
+    """Bytes that the main process sends to its children over the whole run; None: little, or it was not measured."""
+    counted = case.machine.process_samples("write_bytes", around_ns=case.tree.wall_ns)["write_bytes"]
+    if len(counted) < 2:
+        return None
+    moved = int(counted[-1].as_py() - counted[0].as_py())
+    return moved if moved >= _LEAST_IN_ALL and _of_children(case, "read_bytes") >= _SAME * moved else None
+
+
 def _handed_over(case: Case, own_column: str, their_column: str) -> int | None:
     steps = case.run.table("steps", ("loop", "count"))  # as columns: there may be millions
     count = columns.total(columns.steps_of(steps, Loop.TRAIN)["count"])
@@ -33,6 +44,10 @@ def _handed_over(case: Case, own_column: str, their_column: str) -> int | None:
     if not count or len(counted) < 2:
         return None
     moved = counted[-1].as_py() - counted[0].as_py()
-    own = case.run.manifest.process.pid
-    theirs = sum(row[their_column] or 0 for row in case.run.rows("processes") if row["pid"] != own)
+    theirs = _of_children(case, their_column)
     return moved // count if moved >= _LEAST_BYTES * count and theirs >= _SAME * moved else None
+
+
+def _of_children(case: Case, column: str) -> int:
+    own = case.run.manifest.process.pid
+    return sum(row[column] or 0 for row in case.run.rows("processes") if row["pid"] != own)

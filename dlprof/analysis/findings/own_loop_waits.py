@@ -38,7 +38,7 @@ _ADVICE = {
     "waiting for a thread": "See who holds the lock or fills the queue, and what that thread does meanwhile: prepare "
     "more batches ahead, and hold no lock while it sleeps or works.",
 }
-_SENDS = (
+SENDS = (
     "What stays the same goes to each worker once: initializer= of the pool, or a global that is there before it is "
     "made. With a bound method its whole object is sent with each task; larger chunks (chunksize=) send it less often, "
     "and arrays in shared memory are not sent at all."
@@ -162,7 +162,7 @@ def _handed_over(case: Case, stood: Standing) -> tuple[int | None, int | None]:
 def _todo(told: str | None, sent: int | None, received: int | None) -> str:
     """What to do, by what the line waits for and what the processes hand over."""
     if sent is not None and sent >= (received or 0):
-        return _SENDS
+        return SENDS
     return _RECEIVES if received is not None else _ADVICE.get(told or "", _UNKNOWN)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from dlprof.analysis.findings import followed_children, own_evaluations, own_loop_waits, queries, standing
+from dlprof.analysis.findings import followed_children, handed_over, own_evaluations, own_loop_waits, queries, standing
 from dlprof.analysis.findings.case import WORK, Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Rank, Sentence, SourceLine, Statement, Support
 from dlprof.analysis.findings.followed_children import Children
@@ -14,7 +14,8 @@ from dlprof.analysis.findings.standing import Standing
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.samples import Sample
 from dlprof.schema.tree_paths import TreePath
-from dlprof.schema.vocabulary import Ground, Phase, RunSource
+from dlprof.schema.vocabulary import Basis, Ground, Phase, RunSource
+from dlprof.units import size
 
 TITLE = Title("The script stood waiting", "waiting in the script")
 _FOR_CHILDREN = Title(
@@ -22,6 +23,11 @@ _FOR_CHILDREN = Title(
 )
 _FOR_RANKS = Title("The script waits for its ranks", "waiting for its ranks")
 _MAKES_RANKS = r"\b(init_process_group|distributed\.initialize|MultiWorkerMirroredStrategy)\("
+_SENDS = Title("Much was sent to processes with their tasks", "sending arrays to processes")
+_POOLS = ("<python>/multiprocessing/", "<python>/concurrent/")
+_GIVES_TASKS = r"\.(apply(_async)?|i?map(_unordered|_async)?|starmap(_async)?|submit)\("
+_NS_A_BYTE = 1.0
+"""To pickle, write to a pipe, read and unpickle, each a copy: a guess; 5.4 GB took 7 s on a slow machine."""
 _SHARE_OF_WORK = 0.05
 _STOOD = 0.25
 """A thread that works hands its core over now and then, too."""
@@ -43,6 +49,10 @@ def look(case: Case) -> Iterator[Claim]:
     case.code.need_samples()
     told = [*own_loop_waits.claims(case), *own_evaluations.claims(case, Doing.WAITING)]
     yield from told
+    sending = _of_sending(case)
+    if sending is not None:
+        yield sending
+        return
     stood = standing.of_phases(case, python_overhead.SCRIPT)
     if stood is None:
         if told:
@@ -69,6 +79,44 @@ def look(case: Case) -> Iterator[Claim]:
         case.code.hottest_line(python_overhead.SCRIPT, is_own),
         support=case.code.support(python_overhead.SCRIPT, is_own, agree=min(1.0, 2 * stood.share)),
     )
+
+
+def _of_sending(case: Case) -> Claim | None:
+    """The script waits in a library while it sends its processes much: a thread of its own packs that, and is busy."""
+    sent = handed_over.sent_in_all(case)
+    waits = case.code.share(python_overhead.SCRIPT, _waits)
+    if sent is None or waits < _STOOD:
+        return None
+    whole = case.takes(*python_overhead.SCRIPT, share=waits)
+    ns = min(sum(whole.values()), int(sent * _NS_A_BYTE))
+    if ns < _SHARE_OF_WORK * sum(case.own(top) for top in WORK):
+        return None
+    return Claim(
+        Sentence(
+            f"The script waits for processes that it started, and sends them {size(sent)} meanwhile, through pipes: to "
+            "pack, send and unpack that takes about"
+        ),
+        {leaf: int(ns * part / sum(whole.values())) for leaf, part in whole.items()},
+        [_EVIDENCE, queries.python_stood(Phase.SCRIPT, Phase.DATA)],
+        own_loop_waits.SENDS,
+        _line_of_tasks(case),
+        title=_SENDS,
+        basis=Basis.ESTIMATED,
+        support=case.code.support(python_overhead.SCRIPT, _waits, ground=Ground.REPEATED),
+        fix="Pool(n, initializer=keep, initargs=(array,)), where keep makes it a global of the worker",
+    )
+
+
+def _line_of_tasks(case: Case) -> SourceLine | None:
+    """The one line that gives processes tasks, as far as the source tells; else the one that waits."""
+    written = list(case.code.places(_GIVES_TASKS))
+    return written[0] if len(written) == 1 else case.code.hottest_line(python_overhead.SCRIPT, _waits)
+
+
+def _waits(sample: Sample) -> bool:
+    """Whether a thread waits for processes that Python's own libraries made for it."""
+    waits = sample.main and sample.frames[0].file.startswith(own_loop_waits.WAITS)
+    return waits and any(frame.file.startswith(_POOLS) for frame in sample.frames)
 
 
 def _for_children(children: Children, takes: Mapping[TreePath, int], line: SourceLine | None) -> Claim:

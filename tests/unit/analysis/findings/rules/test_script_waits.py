@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from dlprof.analysis.findings.diagnose import diagnose
+from dlprof.analysis.findings.finding import Diagnosis
 from tests.unit import runs
 from tests.unit.analysis.findings.cases import (
     BEGIN,
@@ -52,6 +53,54 @@ def test_a_script_that_sleeps_stands_waiting(tmp_path: Path) -> None:
 
     assert slugs(diagnosis) == ["script-waits"]
     assert (pick(diagnosis, "script-waits").at_stake_ns, pick(diagnosis, "script-waits").line) == (3 * S, 3)
+
+
+_IN_POOL = sampled(
+    (1, 4, [("<module>", "train.py", 5), ("prepare", "train.py", 3), ("ApplyResult.get", "<python>/multiprocessing/pool.py", 768),
+            ("Condition.wait", "<python>/threading.py", 327)])
+)  # fmt: skip
+
+
+def sending(folder: Path, *, sent: int, read: int, stacks: Tables = _IN_POOL, source: str = "") -> Diagnosis:
+    """A script that waits for 3 s, of which a thread of its own works 2; main and children moved so many bytes."""
+    tables = before_fit(run_s=0) | stacks
+    rows = tables["process_samples"]
+    for row in rows:
+        row["write_bytes"] = sent if row["time_ns"] >= 4 * S else 0
+    worker = {"pid": 43, "role": "worker", "parent_pid": 42, "start_ns": S, "end_ns": 4 * S, "read_bytes": read}
+    run = runs.trained(folder, **tables | {"processes": [worker]})
+    keep_source(run, source)
+    return diagnose(run)
+
+
+_TASKS = "def prepare(pool):\n    jobs = [pool.apply_async(f, [x, i]) for i in range(9)]\n    return [j.get() for j in jobs]\n"
+
+
+def test_much_that_goes_to_processes_with_their_tasks_is_told_at_the_line_that_gives_them(tmp_path: Path) -> None:
+    """2 GB at a nanosecond a byte."""
+    finding = pick(sending(tmp_path / "r", sent=2 * 10**9, read=2 * 10**9, source=_TASKS), "script-waits")
+
+    assert (finding.heading, finding.line) == ("Much was sent to processes with their tasks", 2)
+    assert finding.at_stake_ns == pytest.approx(2 * S, rel=0.01)
+    assert "sends them 2.00 GB meanwhile" in finding.claim
+
+
+def test_no_more_is_lost_by_sending_than_was_waited(tmp_path: Path) -> None:
+    """9 GB in 3 s."""
+    finding = pick(sending(tmp_path / "r", sent=9 * 10**9, read=9 * 10**9), "script-waits")
+
+    assert finding.at_stake_ns == pytest.approx(3 * S, rel=0.01)
+    assert finding.line == 3
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"sent": 10**8, "read": 10**8}, {"sent": 2 * 10**9, "read": 10**8}, {"sent": 2 * 10**9, "read": 2 * 10**9, "stacks": _STOOD}],
+    ids=["little", "to a file", "no pool"],
+)  # fmt: skip
+def test_what_is_written_to_files_or_not_waited_for_was_not_sent(changes: Any, tmp_path: Path) -> None:
+    """It stands still, for all that is known."""
+    assert pick(sending(tmp_path / "r", **changes), "script-waits").heading == "The script stood waiting"
 
 
 def test_of_code_that_works_and_waits_each_part_is_told(tmp_path: Path) -> None:
