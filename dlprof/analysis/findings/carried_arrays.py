@@ -21,7 +21,7 @@ from dlprof.units import duration
 _TITLE = Title("A loop went through an array it carries in each turn", "copying an array that a loop carries")
 _LOOPS = r"\b(scan|fori_loop|while_loop)\("
 _WRITES = re.compile(r"\.at\[(?P<at>.*?)\]\s*\.(set|add|multiply|mul|max|min)\(|dynamic_update_(slice|index)")
-_COPIES = re.compile(r"dynamic-update-slice|^copy|select")
+_COPIES = re.compile(r"dynamic[-_]update[-_]slice|^copy|select")
 """In XLA's names of kernels, fused ones too; it makes a loop of each scatter, which is none of the script's."""
 _FEWEST = 8
 """Times a step."""

@@ -28,13 +28,18 @@ def received_bytes(case: Case) -> int | None:
     return _handed_over(case, "read_bytes", "write_bytes")
 
 
-def sent_in_all(case: Case) -> int | None:
-    """Bytes that the main process sends to its children over the whole run; None: little, or it was not measured."""
-    counted = case.machine.process_samples("write_bytes", around_ns=case.tree.wall_ns)["write_bytes"]
-    if len(counted) < 2:
-        return None
-    moved = int(counted[-1].as_py() - counted[0].as_py())
+def sent_outside(case: Case) -> int | None:
+    """Bytes that the main process sends to its children outside of its training; None: little, or not measured."""
+    moved = _grown(case, case.tree.wall_ns)
+    if case.run.table("steps").num_rows:
+        moved -= _grown(case, 0)
     return moved if moved >= _LEAST_IN_ALL and _of_children(case, "read_bytes") >= _SAME * moved else None
+
+
+def _grown(case: Case, around_ns: int) -> int:
+    """What the main process wrote in its training and so long around it (bytes); 0: not measured."""
+    counted = case.machine.process_samples("write_bytes", around_ns=around_ns)["write_bytes"]
+    return int(counted[-1].as_py() - counted[0].as_py()) if len(counted) > 1 else 0
 
 
 def _handed_over(case: Case, own_column: str, their_column: str) -> int | None:

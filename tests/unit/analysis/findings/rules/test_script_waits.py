@@ -61,12 +61,14 @@ _IN_POOL = sampled(
 )  # fmt: skip
 
 
-def sending(folder: Path, *, sent: int, read: int, stacks: Tables = _IN_POOL, source: str = "") -> Diagnosis:
+def sending(
+    folder: Path, *, sent: int, read: int, stacks: Tables = _IN_POOL, source: str = "", since_s: int = 4
+) -> Diagnosis:
     """A script that waits for 3 s, of which a thread of its own works 2; main and children moved so many bytes."""
     tables = before_fit(run_s=0) | stacks
     rows = tables["process_samples"]
     for row in rows:
-        row["write_bytes"] = sent if row["time_ns"] >= 4 * S else 0
+        row["write_bytes"] = sent if row["time_ns"] >= since_s * S else 0
     worker = {"pid": 43, "role": "worker", "parent_pid": 42, "start_ns": S, "end_ns": 4 * S, "read_bytes": read}
     run = runs.trained(folder, **tables | {"processes": [worker]})
     keep_source(run, source)
@@ -83,6 +85,13 @@ def test_much_that_goes_to_processes_with_their_tasks_is_told_at_the_line_that_g
     assert (finding.heading, finding.line) == ("Much was sent to processes with their tasks", 2)
     assert finding.at_stake_ns == pytest.approx(2 * S, rel=0.01)
     assert "sends them 2.00 GB meanwhile" in finding.claim
+
+
+def test_what_is_sent_in_the_training_is_not_sent_outside_of_it(tmp_path: Path) -> None:
+    """All of it is written in the last of its four seconds."""
+    finding = pick(sending(tmp_path / "r", sent=2 * 10**9, read=2 * 10**9, since_s=8), "script-waits")
+
+    assert finding.heading == "The script stood waiting"
 
 
 def test_no_more_is_lost_by_sending_than_was_waited(tmp_path: Path) -> None:
