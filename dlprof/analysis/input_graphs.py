@@ -166,14 +166,19 @@ def of_training(run: Run) -> InputGraph | None:
     Returns:
         None: none was traced that gave a batch.
     """
-    known = [one for one in of_run(run) if one.loop == Loop.TRAIN and one.batches]
+    return _that_trains(of_run(run))
+
+
+def _that_trains(graphs: Sequence[InputGraph]) -> InputGraph | None:
+    known = [one for one in graphs if one.loop == Loop.TRAIN and one.batches]
     return next((one for one in known if one.batches >= (one.steps or 0)), known[0] if known else None)
 
 
 def of_evaluations(run: Run) -> tuple[InputGraph, ...]:
     """The pipelines that gave others than the training batches, those that were waited for longest first."""
-    training = of_training(run)
-    return tuple(one for one in of_run(run) if one.batches and one != training)
+    graphs = of_run(run)
+    training = _that_trains(graphs)
+    return tuple(one for one in graphs if one.batches and one is not training)
 
 
 def _graph(loop: str | None, group: Sequence[tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]]) -> InputGraph:

@@ -239,11 +239,8 @@ def _in_training(
     """
     if clock.unknown is not None:
         return ()
-    firsts = [
-        clock.placements[rank].placed(grid.begin[max(1, int(grid.plain.argmax())) :])[0]
-        for rank, grid in grids.items()
-        if len(grid.begin) > 1
-    ]
+    numbers = {rank: max(1, int(grid.plain.argmax())) for rank, grid in grids.items() if len(grid.begin) > 1}
+    firsts = [clock.placements[rank].placed(grids[rank].begin[at : at + 1])[0] for rank, at in numbers.items()]
     return tuple(one.since(int(max(firsts))).apart_from(traced) for one in pauses) if firsts else ()
 
 

@@ -84,24 +84,30 @@ class Graphs(object):
         trained = list(getattr(graph, "trainable_variables", ()))
         if not takes_gradients(graph):
             if is_of_arguments(graph):
-                self._reading[self._own.token(stack[0])] = [weakref.ref(one) for one in trained]
-                self._ask_what_is_trained()
+                self._reads(self._own.token(stack[0]), trained)
             return
-        self._trained.update((id(one), weakref.ref(one)) for one in trained)
-        self._ask_what_is_trained()
+        fresh = [one for one in trained if not self._is_trained(one)]
+        if fresh:
+            self._trained.update((id(one), weakref.ref(one)) for one in fresh)
+            self._look_again()
         if changes_variables(graph):
             self.traced_update()
             self._told[self._own.token(stack[0])] = weights_of(trained)
         else:
             self._gradients[self._own.token(stack[0])] = [weakref.ref(one) for one in trained]
 
-    def _ask_what_is_trained(self):
-        """Functions that read a variable of which others take gradients only ask for what it gives."""
-        for token, variables in list(self._reading.items()):
-            read = [one() for one in variables]
-            if any(one is not None and self._is_trained(one) for one in read):
-                self._asking.add(token)
-                del self._reading[token]
+    def _reads(self, token, variables):
+        """A function that reads a variable of which others take gradients only asks for what it gives."""
+        if any(map(self._is_trained, variables)):
+            self._asking.add(token)
+        elif variables:
+            self._reading[token] = [weakref.ref(one) for one in variables]
+
+    def _look_again(self):
+        """Gradients are taken of more variables: functions that were made before may read them."""
+        for token, held in list(self._reading.items()):
+            del self._reading[token]  # also where all that it read is gone
+            self._reads(token, [one for one in (variable() for variable in held) if one is not None])
 
     def _is_trained(self, variable):
         known = self._trained.get(id(variable))
