@@ -11,6 +11,7 @@ from dlprof.analysis.columns import integers, steps_of, truths, under_tracer
 from dlprof.schema.vocabulary import Loop
 from dlprof.store.run import Run
 
+_COLUMNS = ("loop", "epoch", "count", "start_ns", "dur_ns", "input_ns", "compiled", "first")
 _FASTER = 1.5
 """Later steps that are so many times as fast are others than those of the window."""
 _STEPS = 5
@@ -37,7 +38,7 @@ def of_window(run: Run) -> SlowEpoch | None:
     window = kernel_window.main_window(run)
     if window is None or window.loop is not Loop.TRAIN or run.manifest.backend.asynchronous_dispatch:
         return None
-    steps = steps_of(run.table("steps"), Loop.TRAIN)
+    steps = steps_of(run.table("steps", _COLUMNS), Loop.TRAIN)
     inside = window.rows_in(steps)["epoch"].drop_null()
     if not len(inside):
         return None

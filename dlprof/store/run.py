@@ -89,6 +89,10 @@ class Run:
             self._tables[name] = table
         return table.select(columns) if columns else table
 
+    def row_count(self, name: str) -> int:
+        """Rows of a table; of a large one no more than a column is read for that."""
+        return int(self.table(name, TABLES[name].names[:1]).num_rows)
+
     def rows(self, name: str) -> list[dict[str, Any]]:
         """A table as a list of dictionaries, for small tables."""
         return values.rows(self.table(name))

@@ -118,7 +118,7 @@ def of_claim(case: Case, slug: str, claim: Claim) -> str | None:
 
 def _kept(case: Case) -> str | None:
     """How to keep what tf.data maps for the next epoch; None: it maps nothing, keeps it, or there is one epoch."""
-    if not case.engine.tunes_input or case.run.table("epochs").num_rows < _EPOCHS or case.code.written(r"\.cache\("):
+    if not case.engine.tunes_input or case.run.row_count("epochs") < _EPOCHS or case.code.written(r"\.cache\("):
         return None
     mapped = case.code.written(r"\.map\(")
     if mapped is None:

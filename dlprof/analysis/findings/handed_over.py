@@ -31,7 +31,7 @@ def received_bytes(case: Case) -> int | None:
 def sent_outside(case: Case) -> int | None:
     """Bytes that the main process sends to its children outside of its training; None: little, or not measured."""
     moved = _grown(case, case.tree.wall_ns)
-    if case.run.table("steps").num_rows:
+    if case.run.row_count("steps"):
         moved -= _grown(case, 0)
     return moved if moved >= _LEAST_IN_ALL and _of_children(case, "read_bytes") >= _SAME * moved else None
 

@@ -35,6 +35,16 @@ def test_a_small_table_is_read_once(tmp_path: Path) -> None:
     assert [piece.to_pylist() for piece in run.pieces("phases", ["phase"])] == [[{"phase": "fit"}]]
 
 
+def test_to_count_the_rows_of_a_large_table_one_column_of_it_is_read(tmp_path: Path) -> None:
+    """Nor is it kept."""
+    run = trained(tmp_path / "r", phases=[{"phase": "fit", "parent": None, "dur_ns": 1, "count": 1}] * 5000)
+    run = Run(run.folder, run.manifest)
+
+    assert run.row_count("phases") == 5000
+    (run.folder.tables / "phases.parquet").unlink()
+    assert run.row_count("phases") == 0
+
+
 def test_a_table_that_was_written_in_pieces_can_be_grouped_by_its_texts(tmp_path: Path) -> None:
     """Though each piece has its own numbers for them."""
     run = trained(tmp_path / "r")

@@ -53,7 +53,7 @@ def look(case: Case) -> Iterator[Claim]:
     takes = {leaf: min(total, ns) for leaf, ns in case.takes(Tree.FIT_INPUT).items()}
     yield Claim(
         Sentence(
-            f"Before {len(idle)} of {case.run.table('epochs').num_rows} epochs the process did nothing, while "
+            f"Before {len(idle)} of {case.run.row_count('epochs')} epochs the process did nothing, while "
             "TensorFlow took down the input pipeline of the epoch before:"
         ),
         takes if of_keras else case.spent(total),

@@ -64,7 +64,7 @@ def look(case: Case) -> Iterator[Claim]:
     takes = case.takes(*python_overhead.SCRIPT, share=stood.share * case.code.share(python_overhead.SCRIPT, is_own))
     if sum(takes.values()) < _SHARE_OF_WORK * sum(case.own(top) for top in WORK):
         return
-    children = followed_children.waited_for(case) if not case.run.table("steps").num_rows else None
+    children = followed_children.waited_for(case) if not case.run.row_count("steps") else None
     if children is not None:
         yield _for_children(children, takes, case.code.hottest_line(python_overhead.SCRIPT, is_own))
         return
@@ -137,7 +137,7 @@ def _for_children(children: Children, takes: Mapping[TreePath, int], line: Sourc
 def _starts_ranks(case: Case) -> bool:
     """Whether it waits for processes that multiprocessing made, and its source joins processes to one training."""
     return (
-        not case.run.table("steps").num_rows
+        not case.run.row_count("steps")
         and not _is_followed(case)
         and case.run.manifest.followed is None
         and case.code.written(_MAKES_RANKS) is not None
@@ -180,7 +180,7 @@ def _advice(case: Case, stood: Standing) -> str:
         )
     if stood.others < _CHILDREN:
         return "See what the line waits for: a pause (sleep), a lock, the network, a disk, another program."
-    if not case.run.table("steps").num_rows:
+    if not case.run.row_count("steps"):
         return _elsewhere(case)
     return "Have these processes work while the training runs, use more of them, or keep their results in a file."
 
