@@ -22,6 +22,8 @@ _LEAST_NS = 2_500_000_000
 that train many models for a moment each."""
 _BUILDING = (Tree.FIT_GRAPH_COMPILE, Tree.FIT_BUILD, Tree.COMPILE)
 """Not `construct`: where the engine is started with its first layer, that is most of it."""
+_CALLS = (SpanKind.GRAPH_COMPILE, SpanKind.BUILD, SpanKind.COMPILE)
+"""Calls in which graphs are made: a loop around the line of one runs it, and is not traced."""
 _NEXT = "Train longer per start, keep loops over layers or time rolled, make fewer layers, or keep compiled graphs."
 _ROLLED = (
     "This loop of Python's is traced turn by turn, and its turns are compiled beside each other: leave it to the "
@@ -58,7 +60,8 @@ def look(case: Case) -> Iterator[Claim]:
     if case.pair and sum(case.time(path) for path in _BUILDING) < _SHARE_OF_GAP * case.whole_ns:
         return
     every = case.calls.of(SpanKind.GRAPH_COMPILE)
-    calls, of_graphs = _lines(every), _lines(call for call in every if not single_operators.is_one(call))
+    of_graphs = _lines(call for call in every if not single_operators.is_one(call))
+    calls = {call.line for call in case.calls.of(*_CALLS) if call.line is not None}
     called = max(of_graphs, key=lambda line: of_graphs[line], default=None)
     loop = _traced_loop(case, calls, alone)
     yield Claim(

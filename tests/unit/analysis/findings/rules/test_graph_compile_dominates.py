@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from dlprof.analysis.findings.diagnose import diagnose
 from dlprof.analysis.findings.finding import Finding
 from tests.unit import runs
@@ -92,12 +94,12 @@ SCRIPT = (
 )
 
 
-def tracing(folder: Path, seen_s: float, *, turn_compiles: bool = False) -> Finding:
-    """4 s of compilation that line 8 asks for; for so long of that the script was seen in line 3, in a loop."""
+def tracing(folder: Path, seen_s: float, *, in_turn: str | None = None) -> Finding:
+    """4 s of compilation that line 8 asks for; for so long of that the script was seen in line 3, in a loop; a span of it."""
     call, turn = ("<module>", "train.py", 8), ("rollout", "train.py", 3)
     compiling = [runs.span("graph_compile", 2, 6, span_id=7, line=8)]
-    if turn_compiles:
-        compiling.append(runs.span("graph_compile", 2, 2 + seen_s, span_id=8, line=3))
+    if in_turn is not None:
+        compiling.append(runs.span(in_turn, 2, 2 + seen_s, span_id=8, line=3))
     stacks = sampled((2, 2 + seen_s, [call, turn]), (2 + seen_s, 6, [call]))
     row = {"file": "train.py", "function": "<module>", "first_line": 1, "line": 8, "hits": 1, "time_ns": 1}
     tables = {**planted().tables, **stacks, "spans": [runs.fit_span(), *compiling], "lines": [row]}
@@ -122,9 +124,13 @@ def test_a_loop_that_was_hardly_seen_is_not_blamed(tmp_path: Path) -> None:
     assert "Train longer per start" in finding.next_step
 
 
-def test_a_loop_that_calls_what_is_compiled_is_not_traced_itself(tmp_path: Path) -> None:
-    """False before: the loop of epochs, in which a second function is called and compiled."""
-    assert tracing(tmp_path, 0.3, turn_compiles=True).line == 8
+@pytest.mark.parametrize("kind", ["graph_compile", "compile", "build"])
+def test_a_loop_that_calls_what_is_compiled_is_not_traced_itself(tmp_path: Path, kind: str) -> None:
+    """False before: a loop of epochs, in which a second function is called, or in which a model is compiled anew."""
+    finding = tracing(tmp_path, 0.3, in_turn=kind)
+
+    assert "traced turn by turn" not in finding.next_step
+    assert finding.line == 8
 
 
 def test_nothing_is_traced_while_operators_are_compiled_one_by_one(tmp_path: Path) -> None:
