@@ -123,9 +123,9 @@ class Loop(object):
         self.compiled = self.compiles[0]
         self.first = False
 
-    def again(self, span):
+    def again(self, span, time_ns):
         """It begins once more, in another span: what was told of its model and data is not told again."""
-        self.opened = now()
+        self.opened = time_ns
         self.span = span
         self.epoch = wire.NONE
         self.valued = self.previous_end = self.step_index = self.following = 0
@@ -314,12 +314,23 @@ class Loops(object):
         self._windows.opened(loop, kind, nested=outer[-1] is not None)
         return loop
 
-    def reopen(self, loop, span):
-        """Start a loop that is over again, in span `span`, on the calling thread, where none runs: no window opens."""
-        loop.again(span)
+    def reopen(self, loop, span, time_ns):
+        """Start a loop that is over again, in span `span`, on the thread that it ran on, which has none.
+
+        No window opens. Hot: calls for little are many.
+        """
+        loop.again(span, time_ns)
         ident = get_ident()
-        self.outer.setdefault(ident, []).append(self.current.get(ident))
+        self.outer[ident].append(self.current.get(ident))
         self.current[ident] = loop
+
+    def close_again(self, loop):
+        """End a loop that `reopen` started. Hot, too."""
+        ident = get_ident()
+        if self.current.get(ident) is loop and loop._merged is None:
+            self.current[ident] = self.outer[ident].pop()
+        else:
+            self.close(loop)
 
     def depth(self):
         """How many loops run on the calling thread."""

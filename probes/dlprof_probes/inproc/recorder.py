@@ -13,6 +13,7 @@ from dlprof_probes.inproc.clock import now
 from dlprof_probes.inproc.stream import STRINGS_AT_MOST, Stream
 
 _PACK_BEGIN, _BEGIN, _BEGIN_SIZE = wire.BEGIN_RECORD.pack, wire.Record.BEGIN, wire.BEGIN.size
+_PACK_NUMBER = wire.STRING_HEAD.pack
 _PACK_END, _END, _END_SIZE = wire.END_RECORD.pack, wire.Record.END, wire.END.size
 _known_threads = vars(threading)["_active"]
 """Not `current_thread`, which makes an entry for a thread that has none: the program would see it."""
@@ -104,28 +105,55 @@ class Recorder(Stream):
         self._begun(name, time_ns, outermost)
         return span
 
-    def begin_like(self, kind, name, time_ns, place, facts):
-        """Begin an outermost span that has line and facts of another one.
+    def alike(self, kind, name, place, facts):
+        """What outermost spans have in common that `begin_like` begins.
 
         Args:
             kind: One of `wire.SpanKind`.
-            name: What it is, for a reader.
+            name: What they are, for a reader.
+            place: Their file and line.
+            facts: What `noted_facts` gave of one like them.
+        """
+        around = [b""]
+        for head, payload in facts:
+            around[-1] += head
+            around.append(payload)
+        return kind, self.string(kind), self.string(name), self.string(place[0]), place[1], around
+
+    def begin_like(self, alike, time_ns):
+        """Begin an outermost span that is like others, on a thread that had those. Hot: no more calls than needed.
+
+        Args:
+            alike: What `alike` gave.
             time_ns: When it began.
-            place: File and line.
-            facts: What `noted_facts` gave of the other one.
 
         Returns:
             int: The number of the span.
         """
-        span = next(self._span_numbers)
-        stack = self.stacks.get(get_ident())  # hot
-        (self.stack() if stack is None else stack).append((span, kind))
-        self._begin_record(span, kind, name, time_ns, place[0], place[1])
-        number = wire.STRING_HEAD.pack(span)
-        for head, payload in facts:
-            self._queue.append(head + number + payload)
-        self._begun(name, time_ns, outermost=True)
+        kind, kind_number, name, file, line, facts = alike
+        span, thread = next(self._span_numbers), get_ident()
+        self.stacks[thread].append((span, kind))
+        self._spans += 1
+        self._queue.append(
+            _PACK_BEGIN(_BEGIN, _BEGIN_SIZE, span, kind_number, name, thread, time_ns, file, line)
+            + _PACK_NUMBER(span).join(facts)
+        )
+        if self._live or time_ns - self._last_flush >= ROUTINE_FLUSH_NS:
+            self.flush(time_ns)
         return span
+
+    def end_like(self, span, time_ns):
+        """End a span that `begin_like` began on this thread. Hot, too."""
+        thread = get_ident()
+        stack = self.stacks[thread]
+        if len(stack) != 1 or stack[0][0] != span:  # what began in it was left open
+            self.end(span, time_ns)
+            return
+        stack.pop()
+        self._queue.append(_PACK_END(_END, _END_SIZE, span, time_ns))
+        self.idle_since[thread] = time_ns
+        if self._live or time_ns - self._last_flush > self._flush_ns:
+            self.flush(time_ns)
 
     def _begun(self, name, time_ns, outermost):
         """What begins now may last for minutes, or be what kills the process: it must be known by then."""

@@ -93,8 +93,8 @@ class _Method(object):
             return None
         place.left -= 1
         begun = now()
-        span = probe.recorder.begin_like(self._kind, self._name, begun, place.user_line, place.facts)
-        probe.loops.reopen(place.loop, span)
+        span = probe.recorder.begin_like(place.spans, begun)
+        probe.loops.reopen(place.loop, span, begun)
         inside.add(ident)
         return place, span, begun
 
@@ -104,8 +104,8 @@ class _Method(object):
         probe, ended = self._probe, now()
         self._calls.inside.discard(get_ident())
         self._calls.short += 1
-        probe.loops.close(place.loop)
-        probe.recorder.end(span, ended)
+        probe.loops.close_again(place.loop)
+        probe.recorder.end_like(span, ended)
         if ended - begun > SHORT_NS:
             place.left = 0
 
@@ -133,7 +133,8 @@ class _Method(object):
         else:
             place.again(args, kwargs, is_short)
         if place is not None:
-            place.facts, place.loop = facts, loop
+            place.loop = loop
+            place.spans = self._probe.recorder.alike(self._kind, self._name, place.user_line, facts)
 
     def forget(self):
         """This is a forked child."""
@@ -145,15 +146,15 @@ class _Place(object):
 
     Attributes:
         user_line: Its file and line.
-        facts: Payloads of what was told of the last call in full.
+        spans: What spans of calls have in common (`Recorder.alike`), as of the last call in full.
         loop: The loop of that call.
         alike: Calls in a row that were alike.
         left: Calls that may be told in short before one is looked at in full.
     """
 
     __slots__ = (
-        "_arrays", "_attribute", "_code", "_function", "_model", "_settings", "alike", "facts",
-        "left", "loop", "user_line",
+        "_arrays", "_attribute", "_code", "_function", "_model", "_settings", "alike", "left",
+        "loop", "spans", "user_line",
     )  # fmt: skip
 
     def __init__(self, frame, attribute):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -23,14 +24,16 @@ class Predicting:
     def __init__(self, probe: Probe, now: Clock) -> None:
         self.looked = 0
         self.lasts = MS
+        self.inside: Callable[[], object] = lambda: None
 
         class Model:
             def __init__(model) -> None:  # noqa: N805
                 model._layers: list[Any] = []
                 model.predict_function: Any = None
 
-            def prepare(self) -> None:
+            def prepare(model) -> None:  # noqa: N805
                 """Hooked, too."""
+                self.inside()
 
             def predict(model, x: Any, y: Any = None, verbose: int = 0) -> int:  # noqa: N805
                 model.prepare()
@@ -176,6 +179,30 @@ def test_a_call_that_fails_is_over(probe: Probe, predicting: Predicting) -> None
     assert probe.current_loop() is None
     assert probe.recorder.stack() == []
     assert probe.routine.inside == set()
+
+
+def test_what_was_left_open_in_a_call_ends_with_it(probe: Probe, predicting: Predicting, out: Recorded) -> None:
+    """A generator of the program's that was never gone through to its end, in a call that is told in short."""
+    for number in range(7):
+        if number == 6:
+            predicting.inside = lambda: probe.recorder.begin(wire.SpanKind.SAVE, "late")
+        predicting.model.predict(ROW)
+
+    kind, name, begin, end = out.spans()[-1]
+    assert (kind, name, None if end is None else end - begin) == ("save", "late", MS)
+    assert probe.recorder.stack() == []
+    assert probe.current_loop() is None
+
+
+def test_a_loop_that_was_left_open_in_a_call_ends_with_it(predicting: Predicting, probe: Probe) -> None:
+    """As where an exception came out of a hook inside of one that is told in short."""
+    for number in range(7):
+        if number == 6:
+            predicting.inside = lambda: probe.loops.open(1, wire.SpanKind.EVALUATE)
+        predicting.model.predict(ROW)
+
+    assert probe.current_loop() is None
+    assert probe.loops.depth() == 0
 
 
 def test_it_is_said_how_many_were_told_in_short(probe: Probe, predicting: Predicting, out: Recorded) -> None:
