@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import mean
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dlprof.analysis import scheduling
 from dlprof.analysis.columns import integers
 from dlprof.store.ranked import Member
 from dlprof.store.run import Run
@@ -27,6 +29,7 @@ class Contention:
         runnable: Threads of all of them that could run at a time, with a core or without, on average.
         running: Those of them that had one.
         cores: Cores that they might use.
+        others: Cores that programs used which are neither ranks nor started by them, on average; None: not sampled.
     """
 
     main_wait_ns: Mapping[int, int]
@@ -34,6 +37,7 @@ class Contention:
     runnable: float
     running: float
     cores: int
+    others: float | None = None
 
     @property
     def fills(self) -> bool:
@@ -46,7 +50,8 @@ def of_ranks(members: Sequence[Member]) -> Contention:
     waits, walls, runnable, running, cores = {}, {}, 0.0, 0.0, 0
     hosts = [member.host for member in members]
     busiest = max(set(hosts), key=hosts.count, default="")
-    for member in (one for one in members if one.host == busiest):
+    beside = [one for one in members if one.host == busiest]
+    for member in beside:
         own = _own_samples(member.run)
         if own.num_rows < 2:
             continue
@@ -55,7 +60,7 @@ def of_ranks(members: Sequence[Member]) -> Contention:
         runnable += (took["run_ns"] + took["wait_ns"]) / max(1, took["time_ns"])
         running += took["run_ns"] / max(1, took["time_ns"])
         cores = max(cores, member.run.manifest.machine.at_once() or 0)
-    return Contention(waits, walls, runnable, running, cores)
+    return Contention(waits, walls, runnable, running, cores, _of_others([member.run for member in beside]))
 
 
 def waiting_share(run: Run, begin_ns: int, end_ns: int) -> float | None:
@@ -76,6 +81,24 @@ def waiting_share(run: Run, begin_ns: int, end_ns: int) -> float | None:
     low, high = max(begin_ns, int(times[0])), min(end_ns, int(times[-1]))
     waited = np.interp([low, high], times, integers(own["main_wait_ns"]))
     return min(1.0, max(0.0, float(waited[1] - waited[0]) / max(1, high - low)))
+
+
+def _of_others(runs: Sequence[Run]) -> float | None:
+    """What no rank used of the machine, while they trained: of what each counts as others', the other ranks have some.
+
+    Args:
+        runs: All ranks of a machine; of one that is missing the work counts as that of others.
+    """
+    own, beside = ([_in_training(run, column) for run in runs] for column in ("cpu_pct", "others_cpu_pct"))
+    known = [one for one in own if one is not None]
+    told = [
+        pct - (sum(known) - mine) for mine, pct in zip(own, beside, strict=True) if mine is not None and pct is not None
+    ]
+    return max(0.0, mean(told) / 100) if told and len(known) == len(runs) else None
+
+
+def _in_training(run: Run, column: str) -> float | None:
+    return scheduling.mean_of_machine(run, scheduling.training_span(run, run.wall_ns or 0), column)
 
 
 def _own_samples(run: Run) -> pa.Table:

@@ -53,6 +53,6 @@ def of_run(ranked: RankedRun, summary: RanksSummary) -> RanksCauses | None:
     found = diagnose.brief(member.run)
     alone = cause_list.of(found) if found is not None else ()
     told = {finding_words.OWN}
-    if rank_contention.of_ranks(ranked.members).fills:
+    if rank_contention.of_ranks(ranked.members).fills or any(one.slug == "host-contention" for one in together):
         told.add("cpu-contention")  # a rank alone cannot tell ranks from other programs: all together judged that
     return RanksCauses(together, [one for one in alone if one.slug not in told], member.rank)

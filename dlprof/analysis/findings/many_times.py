@@ -6,10 +6,11 @@ rows it would hardly take longer than for one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from dlprof.analysis import columns, loops
+from dlprof.analysis import columns, loops, syncs
 from dlprof.analysis.findings import doing, queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, SourceLine
@@ -18,7 +19,7 @@ from dlprof.analysis.findings.title import Title
 from dlprof.analysis.samples import Sample
 from dlprof.analysis.scaled_hits import estimate, significant
 from dlprof.schema.tree_paths import EDGES, Tree, TreePath
-from dlprof.schema.vocabulary import Basis, Direction, Ground, Loop, Phase, StepPart
+from dlprof.schema.vocabulary import Basis, Direction, Ground, LineSource, Loop, Phase, StepPart
 
 _TITLE = Title("A line ran very many times in each step", "a line that runs many times in each step")
 _MANY = 12.0
@@ -202,15 +203,27 @@ def often_run(case: Case, loop: Loop = Loop.TRAIN) -> dict[SourceLine, float]:
         feeding = {(line.file, line.line) for line in case.input.pipeline.lines}
     except Abstain:
         feeding = set()
-    hits: dict[SourceLine, int] = {}
-    for row in rows:
-        if row["hits"]:
-            hits[row["file"], row["line"]] = hits.get((row["file"], row["line"]), 0) + row["hits"]
+    hits = _hits(case, rows)
     turns = max([steps, *(hits.get((one.file or "", one.line or 0), 0) for one in loops.of_run(case.run))])
     often = {line: count / turns for line, count in hits.items() if turns and line not in feeding}
     inside = _inside(case, loop)
     often = {line: count * inside.get(line, 1.0) for line, count in often.items() if count >= _MANY}
     return {line: count for line, count in often.items() if count >= _MANY}
+
+
+def _hits(case: Case, rows: Sequence[Mapping[str, Any]]) -> dict[SourceLine, int]:
+    """How often each line ran: what was counted in windows is a guess, calls for values of the device all count."""
+    asked: dict[SourceLine, int] = {}
+    for one in syncs.of_run(case.run) or ():
+        asked[one.file, one.line] = asked.get((one.file, one.line), 0) + one.calls
+    hits: dict[SourceLine, int] = {}
+    scaled = set()
+    for row in rows:
+        line = row["file"], row["line"]
+        hits[line] = hits.get(line, 0) + (row["hits"] or 0)
+        if row["how"] in (LineSource.SCALED, LineSource.SAMPLED):
+            scaled.add(line)
+    return {line: max(count, asked.get(line, 0) if line in scaled else 0) for line, count in hits.items()}
 
 
 def _inside(case: Case, loop: Loop) -> dict[SourceLine, float]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from statistics import mean, median
 
 from dlprof.analysis import rank_batches
+from dlprof.analysis.doubts import OTHERS_PCT
 from dlprof.analysis.findings import diagnose, many_collectives, rank_advice, rank_events
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import (
@@ -23,7 +24,7 @@ from dlprof.analysis.findings.finding import (
     Statement,
 )
 from dlprof.analysis.findings.rank_advice import advice
-from dlprof.analysis.findings.rank_case import COLLECTIVES, COMPILED, CORES, LOADERS, STEPS, TITLES, RankCase
+from dlprof.analysis.findings.rank_case import COLLECTIVES, COMPILED, CORES, LOADERS, MACHINE, STEPS, TITLES, RankCase
 from dlprof.analysis.rank_contention import Contention, of_ranks
 from dlprof.analysis.ranks import RanksSummary, RankTimes, Straggler
 from dlprof.errors import DlprofError
@@ -40,6 +41,8 @@ _MORE_THAN_ROWS = 1.5
 """Up to so many times what the rows alone would take is theirs."""
 _CONTENDED = 0.10
 """From this share of its time on a main thread that finds no core says something."""
+_OTHERS = OTHERS_PCT / 100
+"""Cores; less is what goes on beside any training."""
 SLUGS = tuple(TITLES)
 
 
@@ -194,23 +197,29 @@ def _loader_line(run: Run) -> SourceLine | None:
 
 
 def _contention(case: RankCase) -> Iterator[tuple[Finding, Query]]:
-    """Ranks of a machine that have no core for their main threads."""
+    """Ranks of a machine that have no core for their main threads: they take each other's, or other programs do."""
     found: Contention = of_ranks(case.ranked.members)
     if len(found.main_wait_ns) < 2:
         raise Abstain("how long threads waited for a core was not sampled in two ranks of one machine")
     waits = list(found.main_wait_ns.values())
     share = mean(wait / max(1, found.wall_ns[rank]) for rank, wait in found.main_wait_ns.items())
-    if share < _CONTENDED or found.runnable <= found.cores or not found.fills:
+    if share < _CONTENDED:
         return
-    text = (
-        f"On average {found.runnable:.1f} threads of {len(waits)} ranks could run on {found.cores} cores, so that the "
-        "main threads of the ranks stood without one:"
-    )
-    todo = advice("rank-contention", threads=max(1, found.cores // len(waits)))
-    yield (
-        case.finding("rank-contention", Sentence(text), int(mean(waits)), todo, None, basis=Basis.ESTIMATED),
-        CORES,
-    )
+    lost = int(mean(waits))
+    if found.fills and found.runnable > found.cores:
+        text = (
+            f"On average {found.runnable:.1f} threads of {len(waits)} ranks could run on {found.cores} cores, so that "
+            "the main threads of the ranks stood without one:"
+        )
+        todo = advice("rank-contention", threads=max(1, found.cores // len(waits)))
+        yield case.finding("rank-contention", Sentence(text), lost, todo, None, basis=Basis.ESTIMATED), CORES
+    elif not found.fills and found.others is not None and found.others >= _OTHERS:
+        text = (
+            f"Other programs used {found.others:.1f} of {found.cores} cores while {len(waits)} ranks trained, whose "
+            "main threads stood without one:"
+        )
+        todo = advice("host-contention")
+        yield case.finding("host-contention", Sentence(text), lost, todo, None, basis=Basis.ESTIMATED), MACHINE
 
 
 def _collectives(case: RankCase) -> Iterator[tuple[Finding, Query]]:
@@ -250,7 +259,7 @@ _RULES: Mapping[tuple[str, ...], Callable[[RankCase], Iterator[tuple[Finding, Qu
     ("rank-hung", "rank-failed"): _failed,
     ("lone-work",): rank_events.lone_work,
     ("straggler", "unbalanced-input", "uneven-batches", "slow-host"): _straggler,
-    ("rank-contention",): _contention,
+    ("rank-contention", "host-contention"): _contention,
     ("collective-bound", "small-buckets"): _collectives,
 }
 

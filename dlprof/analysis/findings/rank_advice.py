@@ -73,6 +73,12 @@ ADVICE: Mapping[str, Mapping[str, str]] = {
     "rank-contention": {
         _ALWAYS: ("Give each rank its share of the cores: OMP_NUM_THREADS={threads}, fewer workers, or fewer ranks.")
     },
+    "host-contention": {
+        _ALWAYS: (
+            "Stop the other programs, or give the ranks cores that nobody else has (taskset, a cgroup), and measure "
+            "again: one rank that waits for a core makes all of them wait."
+        )
+    },
     "collective-bound": {
         _ALWAYS: (
             "Compute more between two collectives (larger batches, accumulated gradients), or move less (gradients of "

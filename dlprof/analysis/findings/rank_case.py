@@ -22,6 +22,7 @@ TITLES = {
     "straggler": Title("One rank is slower than the others", "waiting for one slow rank"),
     "small-buckets": Title("Gradients are given away in many small parts", "moving gradients in small parts"),
     "rank-contention": Title("The ranks take each other's cores", "ranks that wait for a core"),
+    "host-contention": Title("Other programs took the ranks' cores", "other programs on the machine of the ranks"),
     "collective-bound": Title("The steps wait for collectives", "moving data between ranks"),
 }
 SLUGS = tuple(TITLES)
@@ -48,6 +49,11 @@ CORES = Query(
     "time of each rank's threads on a core, and without one though they could run",
     "SELECT rank, max(run_ns) AS run_ns, max(wait_ns) AS wait_ns, max(main_wait_ns) AS main_wait_ns "
     "FROM process_samples WHERE rank >= 0 GROUP BY rank ORDER BY rank",
+)
+MACHINE = Query(
+    "use of the machine as each rank saw it, in % of one core: its own, and that of all others, other ranks among them",
+    "SELECT rank, avg(cpu_pct) AS cpu_pct, avg(others_cpu_pct) AS others_cpu_pct FROM machine "
+    "WHERE rank >= 0 GROUP BY rank ORDER BY rank",
 )
 
 

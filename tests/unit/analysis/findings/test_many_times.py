@@ -66,6 +66,19 @@ def test_hits_of_windows_are_told_as_about_so_many(tmp_path: Path) -> None:
     assert "runs about 70 times in each step" in pick(scaled, "python-overhead").claim
 
 
+@pytest.mark.parametrize(("how", "found"), [("scaled", True), ("exact", False)])
+def test_a_line_that_asks_for_values_ran_as_often_as_it_asked(tmp_path: Path, how: str, found: bool) -> None:
+    """Not told before: windows met 9 hits a step of a line that asked 16,000 times for values in 300 steps."""
+    tables = bounding(2700)
+    tables["lines"] = [{**row, "how": how} for row in tables["lines"]]
+    asked = {"what": "asscalar()", "file": "train.py", "line": 31, "calls": 16_000, "dur_ns": S}
+    tables["syncs"] = [{**asked, "start_ns": 2 * S, "end_ns": 10 * S}]
+    diagnosis = diagnosed(tmp_path / "r", {**OWN, "syncs_of": [OWN["engine"]["name"]]}, **tables)
+
+    claims = [one.claim for one in diagnosis.findings if one.heading == "A line ran very many times in each step"]
+    assert [claim.startswith("Line 31 runs about 53 times in each step") for claim in claims] == [True] * found
+
+
 def test_hits_of_an_evaluation_behind_the_training_are_none_of_its_steps(tmp_path: Path) -> None:
     """False before: 60 a step, of a line that stood as long outside of the steps as in them."""
     tables = bounding(300 * 60)

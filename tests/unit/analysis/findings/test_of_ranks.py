@@ -127,9 +127,36 @@ def test_ranks_that_want_more_cores_than_there_are_are_told(tmp_path: Path, wait
     assert "rank-contention" not in [one.slug for one in diagnosis.abstained]
 
 
+def on_machine(own_pct: float, others_pct: float) -> list[dict[str, Any]]:
+    """One sample of the machine, of the whole run."""
+    return [{"time_ns": S, "interval_ns": S, "cpu_pct": own_pct, "others_cpu_pct": others_pct}]
+
+
+@pytest.mark.parametrize(("others_pct", "found"), [(150.0, ["host-contention"]), (60.0, [])])
+def test_cores_that_other_programs_took_are_told(tmp_path: Path, others_pct: float, found: list[str]) -> None:
+    """Each rank used half a core, and sees others use 1.5 cores: the other rank's half, and one of other programs."""
+    told = {
+        f"rank_{rank}": {
+            "process_samples": [{**row, "run_ns": row["run_ns"] // 2} for row in samples(rank, 1.0)],
+            "machine": on_machine(50.0, others_pct),
+        }
+        for rank in (0, 1)
+    }
+    diagnosis = look(tmp_path, {0: 5, 1: 5}, **told)
+    of_cores = [one for one in diagnosis.findings if one.slug.endswith("-contention")]
+
+    assert [one.slug for one in of_cores] == found
+    assert [one.claim.split(" while ")[0] for one in of_cores] == ["Other programs used 1.0 of 2 cores"] * len(found)
+
+
 def test_what_cannot_be_judged_is_said(tmp_path: Path) -> None:
     """Without samples of threads, without collectives."""
     nothing: dict[str, Any] = {"collectives": []}
     diagnosis = look(tmp_path, {0: 5, 1: 5}, rank_0=nothing, rank_1=nothing)
-    assert [one.slug for one in diagnosis.abstained] == ["rank-contention", "collective-bound", "small-buckets"]
-    assert diagnosis.abstained[1].because == "no collectives of theirs were seen"
+    assert [one.slug for one in diagnosis.abstained] == [
+        "rank-contention",
+        "host-contention",
+        "collective-bound",
+        "small-buckets",
+    ]
+    assert diagnosis.abstained[2].because == "no collectives of theirs were seen"
