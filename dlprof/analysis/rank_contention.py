@@ -60,7 +60,8 @@ def of_ranks(members: Sequence[Member]) -> Contention:
         runnable += (took["run_ns"] + took["wait_ns"]) / max(1, took["time_ns"])
         running += took["run_ns"] / max(1, took["time_ns"])
         cores = max(cores, member.run.manifest.machine.at_once() or 0)
-    return Contention(waits, walls, runnable, running, cores, _of_others([member.run for member in beside]))
+    others = _of_others([member.run for member in beside]) if _are_all(members) else None
+    return Contention(waits, walls, runnable, running, cores, others)
 
 
 def waiting_share(run: Run, begin_ns: int, end_ns: int) -> float | None:
@@ -83,18 +84,25 @@ def waiting_share(run: Run, begin_ns: int, end_ns: int) -> float | None:
     return min(1.0, max(0.0, float(waited[1] - waited[0]) / max(1, high - low)))
 
 
+def _are_all(members: Sequence[Member]) -> bool:
+    """Whether no rank is missing, whose work would be that of others."""
+    ranks = [one.run.manifest.rank for one in members]
+    return all(one is None or (one.world or 0) <= len(members) for one in ranks)
+
+
 def _of_others(runs: Sequence[Run]) -> float | None:
-    """What no rank used of the machine, while they trained: of what each counts as others', the other ranks have some.
+    """What no rank used of the machine, nor dlprof beside it, while they trained.
 
     Args:
-        runs: All ranks of a machine; of one that is missing the work counts as that of others.
+        runs: All ranks of a machine: what each counts as used by others holds what the other ranks used.
     """
-    own, beside = ([_in_training(run, column) for run in runs] for column in ("cpu_pct", "others_cpu_pct"))
-    known = [one for one in own if one is not None]
-    told = [
-        pct - (sum(known) - mine) for mine, pct in zip(own, beside, strict=True) if mine is not None and pct is not None
-    ]
-    return max(0.0, mean(told) / 100) if told and len(known) == len(runs) else None
+    parts = [[_in_training(run, column) for run in runs] for column in ("cpu_pct", "dlprof_cpu_pct", "others_cpu_pct")]
+    told = [(own + (beside or 0.0), others) for own, beside, others in zip(*parts, strict=True)
+            if own is not None and others is not None]  # fmt: skip
+    if not told or len(told) < len(runs):
+        return None
+    together = sum(own for own, _ in told)
+    return max(0.0, float(mean(others - (together - own) for own, others in told)) / 100)
 
 
 def _in_training(run: Run, column: str) -> float | None:

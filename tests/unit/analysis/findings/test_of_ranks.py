@@ -129,12 +129,13 @@ def test_ranks_that_want_more_cores_than_there_are_are_told(tmp_path: Path, wait
 
 def on_machine(own_pct: float, others_pct: float) -> list[dict[str, Any]]:
     """One sample of the machine, of the whole run."""
-    return [{"time_ns": S, "interval_ns": S, "cpu_pct": own_pct, "others_cpu_pct": others_pct}]
+    used = {"cpu_pct": own_pct, "dlprof_cpu_pct": 10.0, "others_cpu_pct": others_pct}
+    return [{"time_ns": S, "interval_ns": S, **used}]
 
 
-@pytest.mark.parametrize(("others_pct", "found"), [(150.0, ["host-contention"]), (60.0, [])])
+@pytest.mark.parametrize(("others_pct", "found"), [(160.0, ["host-contention"]), (80.0, [])])
 def test_cores_that_other_programs_took_are_told(tmp_path: Path, others_pct: float, found: list[str]) -> None:
-    """Each rank used half a core, and sees others use 1.5 cores: the other rank's half, and one of other programs."""
+    """Each rank used half a core, and sees others use 1.6: the other rank and its dlprof 0.6, other programs one."""
     told = {
         f"rank_{rank}": {
             "process_samples": [{**row, "run_ns": row["run_ns"] // 2} for row in samples(rank, 1.0)],
