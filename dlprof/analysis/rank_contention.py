@@ -96,13 +96,14 @@ def _of_others(runs: Sequence[Run]) -> float | None:
     Args:
         runs: All ranks of a machine: what each counts as used by others holds what the other ranks used.
     """
-    parts = [[_in_training(run, column) for run in runs] for column in ("cpu_pct", "dlprof_cpu_pct", "others_cpu_pct")]
-    told = [(own + (beside or 0.0), others) for own, beside, others in zip(*parts, strict=True)
-            if own is not None and others is not None]  # fmt: skip
+    used, others = ([_in_training(run, column) for run in runs] for column in ("cpu_pct", "others_cpu_pct"))
+    told = [
+        (all_ - rest, rest) for all_, rest in zip(used, others, strict=True) if all_ is not None and rest is not None
+    ]
     if not told or len(told) < len(runs):
         return None
     together = sum(own for own, _ in told)
-    return max(0.0, float(mean(others - (together - own) for own, others in told)) / 100)
+    return max(0.0, float(mean(rest - (together - own) for own, rest in told)) / 100)
 
 
 def _in_training(run: Run, column: str) -> float | None:

@@ -129,7 +129,7 @@ def test_ranks_that_want_more_cores_than_there_are_are_told(tmp_path: Path, wait
 
 def on_machine(own_pct: float, others_pct: float) -> list[dict[str, Any]]:
     """One sample of the machine, of the whole run."""
-    used = {"cpu_pct": own_pct, "dlprof_cpu_pct": 10.0, "others_cpu_pct": others_pct}
+    used = {"cpu_pct": own_pct + 10 + others_pct, "dlprof_cpu_pct": 10.0, "others_cpu_pct": others_pct}
     return [{"time_ns": S, "interval_ns": S, **used}]
 
 
