@@ -60,7 +60,7 @@ _BY_FILES: tuple[tuple[tuple[str, ...], Chore], ...] = (
         Chore(
             "Data are packed, saved or loaded",
             Title("The loop packed, saved or loaded data", "packing data in the loop"),
-            "Load it once, before the loop, and save once an epoch or after the training.",
+            "Load it once, before the loop, and save less often: once an epoch, or every so many steps.",
             once="Keep what it reads, or makes, in a file that loads as it is (np.save, Parquet): to parse text, or to "
             "unpack, takes many times as long. A parser in C (pandas, PyArrow) is faster, too.",
         ),
