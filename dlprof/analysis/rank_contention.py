@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from dlprof.analysis import scheduling
 from dlprof.analysis.columns import integers
-from dlprof.store.ranked import Member
+from dlprof.store.ranked import Member, RankedRun
 from dlprof.store.run import Run
 
 _FILLED = 0.8
@@ -29,7 +29,6 @@ class Contention:
         runnable: Threads of all of them that could run at a time, with a core or without, on average.
         running: Those of them that had one.
         cores: Cores that they might use.
-        others: Cores that programs used which are neither ranks nor started by them, on average; None: not sampled.
     """
 
     main_wait_ns: Mapping[int, int]
@@ -37,7 +36,6 @@ class Contention:
     runnable: float
     running: float
     cores: int
-    others: float | None = None
 
     @property
     def fills(self) -> bool:
@@ -48,10 +46,7 @@ class Contention:
 def of_ranks(members: Sequence[Member]) -> Contention:
     """What the ranks tell; none where threads were not looked at."""
     waits, walls, runnable, running, cores = {}, {}, 0.0, 0.0, 0
-    hosts = [member.host for member in members]
-    busiest = max(set(hosts), key=hosts.count, default="")
-    beside = [one for one in members if one.host == busiest]
-    for member in beside:
+    for member in _on_one_machine(members):
         own = _own_samples(member.run)
         if own.num_rows < 2:
             continue
@@ -60,8 +55,7 @@ def of_ranks(members: Sequence[Member]) -> Contention:
         runnable += (took["run_ns"] + took["wait_ns"]) / max(1, took["time_ns"])
         running += took["run_ns"] / max(1, took["time_ns"])
         cores = max(cores, member.run.manifest.machine.at_once() or 0)
-    others = _of_others([member.run for member in beside]) if _are_all(members) else None
-    return Contention(waits, walls, runnable, running, cores, others)
+    return Contention(waits, walls, runnable, running, cores)
 
 
 def waiting_share(run: Run, begin_ns: int, end_ns: int) -> float | None:
@@ -84,30 +78,37 @@ def waiting_share(run: Run, begin_ns: int, end_ns: int) -> float | None:
     return min(1.0, max(0.0, float(waited[1] - waited[0]) / max(1, high - low)))
 
 
-def _are_all(members: Sequence[Member]) -> bool:
-    """Whether no rank is missing, whose work would be that of others."""
-    ranks = [one.run.manifest.rank for one in members]
-    return all(one is None or (one.world or 0) <= len(members) for one in ranks)
-
-
-def _of_others(runs: Sequence[Run]) -> float | None:
-    """What no rank used of the machine, nor dlprof beside it, while they trained.
+def of_others(ranked: RankedRun) -> float | None:
+    """Cores that programs used while the ranks trained, other than these, what they started, and dlprof beside them.
 
     Args:
-        runs: All ranks of a machine: what each counts as used by others holds what the other ranks used.
+        ranked: The run: what each rank counts as used by others holds what the other ranks used.
+
+    Returns:
+        Of the machine that most of them ran on, on average; None: not sampled, or a rank is missing, whose work would
+        be that of others.
     """
-    used, others = ([_in_training(run, column) for run in runs] for column in ("cpu_pct", "others_cpu_pct"))
-    told = [
-        (all_ - rest, rest) for all_, rest in zip(used, others, strict=True) if all_ is not None and rest is not None
-    ]
-    if not told or len(told) < len(runs):
+    runs = [member.run for member in _on_one_machine(ranked.members)]
+    told = [_used(run) for run in runs]
+    known = [(used - others, others) for used, others in told if used is not None and others is not None]
+    if ranked.missing or not known or len(known) < len(runs):
         return None
-    together = sum(own for own, _ in told)
-    return max(0.0, float(mean(rest - (together - own) for own, rest in told)) / 100)
+    together = sum(own for own, _ in known)
+    return max(0.0, float(mean(others - (together - own) for own, others in known)) / 100)
 
 
-def _in_training(run: Run, column: str) -> float | None:
-    return scheduling.mean_of_machine(run, scheduling.training_span(run, run.wall_ns or 0), column)
+def _used(run: Run) -> tuple[float | None, float | None]:
+    """What all programs, and what others than this rank used while it trained, in percent of one core."""
+    span = scheduling.training_span(run, run.wall_ns or 0)
+    used, others = (scheduling.mean_of_machine(run, span, column) for column in ("cpu_pct", "others_cpu_pct"))
+    return used, others
+
+
+def _on_one_machine(members: Sequence[Member]) -> list[Member]:
+    """The ranks of the machine that most of them ran on."""
+    hosts = [member.host for member in members]
+    most = max(set(hosts), key=hosts.count, default="")
+    return [one for one in members if one.host == most]
 
 
 def _own_samples(run: Run) -> pa.Table:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dlprof.analysis import columns, loops, syncs
+from dlprof.analysis import columns, loops
 from dlprof.analysis.findings import doing, queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, SourceLine
@@ -214,8 +214,9 @@ def often_run(case: Case, loop: Loop = Loop.TRAIN) -> dict[SourceLine, float]:
 def _hits(case: Case, rows: Sequence[Mapping[str, Any]]) -> dict[SourceLine, int]:
     """How often each line ran: what was counted in windows is a guess, calls for values of the device all count."""
     asked: dict[SourceLine, int] = {}
-    for one in syncs.of_run(case.run) or ():
-        asked[one.file, one.line] = asked.get((one.file, one.line), 0) + one.calls
+    for place in case.run.rows("syncs"):
+        line = place["file"], place["line"]
+        asked[line] = asked.get(line, 0) + place["calls"]
     hits: dict[SourceLine, int] = {}
     scaled = set()
     for row in rows:

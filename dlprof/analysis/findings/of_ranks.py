@@ -25,7 +25,7 @@ from dlprof.analysis.findings.finding import (
 )
 from dlprof.analysis.findings.rank_advice import advice
 from dlprof.analysis.findings.rank_case import COLLECTIVES, COMPILED, CORES, LOADERS, MACHINE, STEPS, TITLES, RankCase
-from dlprof.analysis.rank_contention import Contention, of_ranks
+from dlprof.analysis.rank_contention import Contention, of_others, of_ranks
 from dlprof.analysis.ranks import RanksSummary, RankTimes, Straggler
 from dlprof.errors import DlprofError
 from dlprof.schema.vocabulary import Basis, Whole
@@ -213,9 +213,11 @@ def _contention(case: RankCase) -> Iterator[tuple[Finding, Query]]:
         )
         todo = advice("rank-contention", threads=max(1, found.cores // len(waits)))
         yield case.finding("rank-contention", Sentence(text), lost, todo, None, basis=Basis.ESTIMATED), CORES
-    elif not found.fills and found.others is not None and found.others >= _OTHERS:
+        return
+    others = None if found.fills else of_others(case.ranked)
+    if others is not None and others >= _OTHERS:
         text = (
-            f"Other programs used {found.others:.1f} of {found.cores} cores while {len(waits)} ranks trained, whose "
+            f"Other programs used {others:.1f} of {found.cores} cores while {len(waits)} ranks trained, whose "
             "main threads stood without one:"
         )
         todo = advice("host-contention")

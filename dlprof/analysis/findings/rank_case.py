@@ -51,7 +51,7 @@ CORES = Query(
     "FROM process_samples WHERE rank >= 0 GROUP BY rank ORDER BY rank",
 )
 MACHINE = Query(
-    "use of the machine, all cores together, in % of one core, and that of all but a rank itself, as each rank saw it",
+    "use of the machine over the whole run, in % of one core, and that of all but a rank itself, as each rank saw it",
     "SELECT rank, avg(cpu_pct) AS cpu_pct, avg(others_cpu_pct) AS others_cpu_pct FROM machine "
     "WHERE rank >= 0 GROUP BY rank ORDER BY rank",
 )

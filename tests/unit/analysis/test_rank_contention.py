@@ -34,3 +34,27 @@ def test_ranks_without_samples_are_left_out(tmp_path: Path) -> None:
     """Whose threads were not looked at."""
     found = rank_contention.of_ranks(ranked_runs.make(tmp_path, {0: 5, 1: 5}).members)
     assert found.main_wait_ns == {}
+
+
+def on_machine(used_pct: float, others_pct: float) -> dict[str, Any]:
+    """One sample of the machine, of the whole run, as a rank saw it."""
+    return {"machine": [{"time_ns": 9 * S, "interval_ns": 9 * S, "cpu_pct": used_pct, "others_cpu_pct": others_pct}]}
+
+
+def test_cores_of_others_are_those_that_no_rank_used(tmp_path: Path) -> None:
+    """Rank 0 with its dlprof used 60 % of a core, rank 1 40 %, and the machine was full: one core is of others."""
+    told: dict[str, Any] = {"rank_0": on_machine(200, 140), "rank_1": on_machine(200, 160)}
+
+    assert rank_contention.of_others(ranked_runs.make(tmp_path, {0: 5, 1: 5}, **told)) == 1.0
+
+
+def test_beside_a_rank_that_is_missing_others_are_not_known(tmp_path: Path) -> None:
+    """What it used would be theirs."""
+    told: dict[str, Any] = {"rank_0": on_machine(200, 140), "rank_1": on_machine(200, 160)}
+
+    assert rank_contention.of_others(ranked_runs.make(tmp_path, {0: 5, 1: 5}, world=3, **told)) is None
+
+
+def test_others_are_not_known_where_one_rank_was_not_sampled(tmp_path: Path) -> None:
+    """Nothing is told of what it used."""
+    assert rank_contention.of_others(ranked_runs.make(tmp_path, {0: 5, 1: 5}, rank_0=on_machine(200, 140))) is None

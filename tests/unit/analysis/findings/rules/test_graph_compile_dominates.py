@@ -95,7 +95,7 @@ SCRIPT = (
 
 
 def tracing(folder: Path, seen_s: float, *, in_turn: str | None = None) -> Finding:
-    """4 s of compilation that line 8 asks for; for so long of that the script was seen in line 3, in a loop; a span of it."""
+    """4 s of compilation that line 8 asks for; for so long of that the script was seen in line 3, in a loop, maybe in a call."""
     call, turn = ("<module>", "train.py", 8), ("rollout", "train.py", 3)
     compiling = [runs.span("graph_compile", 2, 6, span_id=7, line=8)]
     if in_turn is not None:
