@@ -5,6 +5,7 @@ itself after some events. It stands in the profiler's place: where all lines are
 that the profiler misses none; where they are counted in windows it counts the hits of profiled lines itself.
 """
 
+import collections
 import sys
 
 from dlprof_probes.inproc.clock import now
@@ -14,38 +15,41 @@ EVENTS = 200
 _FRAMES = 30
 """Frames that run already, the innermost ones, whose lines are told too."""
 
+Price = collections.namedtuple("Price", ["event_ns", "hit_ns"])  # noqa: PYI024
+"""What telling one event takes, and how much more one of a profiled line does (ns)."""
+
 
 class Census(object):
     """One census; `start` on the thread itself.
 
     Args:
         is_profiled: Function from a code object to whether its lines are counted.
-        event_ns: What telling one event takes (ns).
+        price: `Price` of its events.
         over: Called when it has ended by itself, on the thread, instead of the trace function.
         hand_on: The line profiler's trace function; None: it is not to be told.
     """
 
-    def __init__(self, is_profiled, event_ns, over, hand_on=None):
+    def __init__(self, is_profiled, price, over, hand_on=None):
         self.hits = {}
         """(code, line) to hits."""
         self.events = 0
         self.done = False
         self._is_profiled = is_profiled
-        self._event_ns = event_ns
+        self._price = price
         self._over = over
         self._hand_on = hand_on
         self._start = self._end = 0
 
     def start(self, frame):
         """Begin; `frame` is the one that runs next."""
-        self._start = now()
-        sys.settrace(self.tell)
         for _ in range(_FRAMES):
             if frame is None:
                 break
             if frame.f_trace is None or _is_census(frame.f_trace):
                 frame.f_trace = self.tell
             frame = frame.f_back
+        self._start = now()
+        sys.settrace(self.tell)
 
     def tell(self, frame, event, arg):
         """The trace function."""
@@ -79,7 +83,7 @@ class Census(object):
     @property
     def own_ns(self):
         """What it cost (ns), by estimate."""
-        return self.events * self._event_ns
+        return self.events * self._price.event_ns + sum(self.hits.values()) * self._price.hit_ns
 
     @property
     def bare_ns(self):
@@ -100,23 +104,28 @@ def _is_census(trace):
     return isinstance(getattr(trace, "__self__", None), Census)
 
 
-def cost_of_event():
-    """What telling one event takes on this machine (ns); this thread must have no trace function."""
-    told = Census(lambda code: False, 0, lambda: None)
+def price():
+    """`Price` of a census on this machine; this thread must have no trace function."""
+    bare = min(_loop() for _ in range(3))
+    event_ns = _each_ns(lambda _code: False, bare)
+    return Price(event_ns, max(0.0, _each_ns(lambda code: code is _loop.__code__, bare) - event_ns))
 
-    def loop():
-        start = now()
-        for _ in range(50):
-            pass
-        return now() - start
 
-    bare = min(loop() for _ in range(3))
+def _each_ns(is_profiled, bare_ns):
+    """What telling an event of `_loop` takes (ns): the least of some tries."""
     best = None
     for _ in range(3):
-        told.events, told.done = 0, False
-        sys.settrace(told.tell)
-        taken = loop()
-        sys.settrace(None)
-        each = (taken - bare) / float(max(1, told.events))
+        told = Census(is_profiled, Price(0, 0), lambda: None)
+        told.start(None)
+        taken = _loop()
+        told.stop()
+        each = (taken - bare_ns) / float(max(1, told.events))
         best = each if best is None else min(best, each)
     return max(50.0, best)
+
+
+def _loop():
+    start = now()
+    for _ in range(50):
+        pass
+    return now() - start

@@ -102,7 +102,8 @@ class Lines(object):
         self._everywhere = set()
         self._saved = 0
         self._share = share
-        self._paused = False
+        self._paused = self._disabled = False
+        self._by_bytecode = {}
         self._cost = None
         self.not_thinned = None
         """Why lines are all counted at any cost, although they should not be; None: they are not."""
@@ -210,6 +211,27 @@ class Lines(object):
             return True
         return False
 
+    def end_window(self):
+        """Count no more on this thread; returns [(code, line)] of lines that have begun and are not counted yet.
+
+        line_profiler 5 counts a line when its frame comes to the next one. What it remembers of each frame until then
+        would count in a later window, if the frame is still there, and else never: of a function that is called anew
+        between two windows the line that takes longest would be met least.
+        """
+        if self._manager is None or self._manager is self.profiler or sys.gettrace() is not self._manager:
+            self.switch(False)
+            return []
+        try:
+            begun = self.profiler.c_last_time
+        except KeyError:  # not a line was begun on this thread
+            begun = {}
+        self.profiler.disable()  # forgets them, and takes its trace function away
+        self._disabled = True
+        if len(self._by_bytecode) != len(self._kept):
+            self._by_bytecode = {hash(one.__code__.co_code): one.__code__ for one in self._kept}
+        known = [(self._by_bytecode.get(code), record["f_lineno"]) for code, record in begun.items()]
+        return [place for place in known if place[0] is not None]
+
     def trace_function(self):
         """What counts an event that a trace function of Python is told of; None: line_profiler < 5 has none."""
         return self._manager if self._manager is not self.profiler else None
@@ -248,8 +270,9 @@ class Lines(object):
     def _trace(self):
         manager = self._manager
         self._paused = False
-        if manager is self.profiler:
-            manager.enable()  # puts its C trace function in place, and nothing else
+        if manager is self.profiler or self._disabled:
+            self._disabled = False
+            self.profiler.enable()  # puts its C trace function in place, and nothing else
             return
         sys.settrace(manager)
         # The manager's first call puts its C trace function in its own place.

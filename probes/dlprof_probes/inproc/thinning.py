@@ -10,6 +10,7 @@ as long.
 """
 
 import _thread
+import resource
 import sys
 import time
 from os import F_OK
@@ -23,6 +24,7 @@ _getswitchinterval, _setswitchinterval = sys.getswitchinterval, sys.setswitchint
 _getframe, _gettrace = sys._getframe, sys.gettrace
 _sleep, _clock_gettime = time.sleep, time.clock_gettime
 _clock_of = getattr(time, "pthread_getcpuclockid", None)
+_getrusage, _RUSAGE_THREAD = resource.getrusage, getattr(resource, "RUSAGE_THREAD", None)
 _native_id = getattr(_thread, "get_native_id", None)
 _GONE_NS = 20 * 1000 * 1000
 """So long the kernel may take to end a thread that has nothing left to do."""
@@ -79,16 +81,18 @@ class Thinning(object):
         self._ended = _thread.allocate_lock()
         self._stopping = False
         self._task = None
-        self._asked = None, 0
+        self._asked = None, 0, 0
+        """What the main thread is to do, and its wall and CPU time (ns) when it was asked to."""
         self._moments = 0
-        self._late_ns = self._held_ns = 0
+        self._late_ns = self._late_cpu_ns = self._held_ns = 0
         self._done = _thread.allocate_lock()
         self._done.acquire()
         self._since = self._window = 0
         self._hits = 0
         self._spent_ns = 0
         self._open = [0, 0]
-        self._census_hits = {}
+        self._begun = {}
+        """(code, line) to hits of lines in which windows ended: the profiler counts a line when the next one begins."""
         self._all_events = self._profiled_events = 1
         self._hits_before = 0
         self._clock = None
@@ -137,10 +141,10 @@ class Thinning(object):
         plan = self.duty.first()
         cpu = _clock_gettime(self._clock)
         while True:
-            due = now() + int(plan.wait_s * 1e9)
+            due, waits = now() + int(plan.wait_s * 1e9), _waits()
             if (plan.wait_s and self._wake.acquire(True, plan.wait_s)) or self._stopping:
                 return
-            self._held_ns = self._held_since(due)
+            self._held_ns = self._held_since(due, waits)
             before, self._spent_ns = self._spent_ns, 0
             rate = self._sample(plan)
             earlier, cpu = cpu, _clock_gettime(self._clock)
@@ -170,18 +174,27 @@ class Thinning(object):
         """
         self._moments += 1
         seconds = _SPREAD_S * (self._moments * _GOLDEN % 1)
-        due = now() + int(seconds * 1e9)
+        due, waits = now() + int(seconds * 1e9), _waits()
         _sleep(seconds)
-        self._held_ns = self._held_since(due)
+        self._held_ns = self._held_since(due, waits)
 
     @staticmethod
-    def _held_since(due):
-        """For how long a call of the program kept the interpreter lock from us, who were to wake at `due` (ns).
+    def _held_since(due, waits):
+        """For how long a call of the program kept the interpreter lock from us.
 
-        Python has threads take turns, which is no call. A thread that sleeps as much as ours gets a core at once, or
-        nearly so: what the kernel counts of that is in a file, and an open one would be seen by the program.
+        Python has threads take turns, which is no call. Nor is it one that we got no core: who waits for the lock wakes
+        at each turn to ask for it, and so waits anew as often as there were turns.
+
+        Args:
+            due: When we were to wake (ns).
+            waits: `_waits` before we slept.
         """
-        return max(0, now() - due - int(_getswitchinterval() * 1e9))
+        turn_ns = _getswitchinterval() * 1e9
+        late = max(0, now() - due - int(turn_ns))
+        if _RUSAGE_THREAD is None:
+            return late
+        # One wait was the sleep; a turn lasts longer than it was asked to.
+        return min(late, int(2 * turn_ns * max(0, _waits() - waits - 1)))
 
     def _was_in_a_call(self):
         """Whether the program stood in a long call when we came: what it does right after that is no sample."""
@@ -260,7 +273,7 @@ class Thinning(object):
         """
         while not (self._pending.is_over() or self._stopping):
             _sleep(duty.WINDOW_S)
-        self._asked = what, now()
+        self._asked = what, now(), self._cpu_ns()
         while not self._stopping and not self._pending.add():
             _sleep(duty.SHORTEST_S)
         while not self._stopping:
@@ -280,10 +293,10 @@ class Thinning(object):
 
     def _do_asked(self):
         start = now()
-        (what, at), self._asked = self._asked, (None, 0)
+        (what, at, cpu), self._asked = self._asked, (None, 0, 0)
         try:
             if what is not None and not self._stopping:
-                self._late_ns = start - at
+                self._late_ns, self._late_cpu_ns = start - at, self._cpu_ns() - cpu
                 what()
         finally:
             self._spent_ns += now() - start + _SWITCH_NS
@@ -336,11 +349,11 @@ class Thinning(object):
         self.pause_clock()
         opened, counted = self._open
         opened = max(opened, counted)  # off the main thread a window may be open
-        more = [(self._lines.key(code) + (line,), n) for (code, line), n in self._census_hits.items()]
+        more = [(self._lines.key(code) + (line,), n) for (code, line), n in self._begun.items()]
         self._lines.tally.windows(
             float(opened) / counted if counted else None, [((key[:3], key[3]), n) for key, n in more]
         )
-        self._census_hits = {}
+        self._begun = {}
         self._open = [0, 0]
 
     def is_mostly_exact(self):
@@ -384,8 +397,7 @@ class Thinning(object):
         if self.mode != duty.THINNED or not self.wanted or self._window:
             return
         if self._was_in_a_call():
-            # It took longer than the window: not a line was run in that.
-            self._count(duty.WINDOW_S * 1e9, 0, 0)
+            self._count_no_hits()
             return
         self._hits = self._lines.hits() + (line_cost.LINES if self._cost.counted is not None else 0)
         self._cost.bare()
@@ -398,15 +410,22 @@ class Thinning(object):
         begun, self._window = self._window, 0
         if not begun:
             return
-        self._lines.switch(False)
+        begun_lines = self._lines.end_window()
         taken = self._cpu_ns() - begun
-        hits = self._lines.hits() - self._hits
+        for place in begun_lines:
+            self._begun[place] = self._begun.get(place, 0) + 1
+        hits = self._lines.hits() - self._hits + len(begun_lines)
         events = hits * (1.0 if self._monitoring else self._all_events / float(self._profiled_events))
         bare = max(taken - events * self._cost.event_ns, events * self._cost.least_ns)
         if events * self._cost.event_ns < taken / 2:
             bare = min(bare, duty.WINDOW_S * 1e9)  # it ended late, after a long call
         self._count(bare, hits, taken - bare)
         self._spent_ns += int(taken - bare) + (_SWITCH_NS if self._monitoring else 0)
+
+    def _count_no_hits(self):
+        """A call took longer than the window: not a line was run in that, nor perhaps anything, if the call waited."""
+        most = duty.WINDOW_S * 1e9
+        self._count(most if self._held_ns > _LONG_NS else min(most, self._late_cpu_ns), 0, 0)
 
     def _count(self, bare_ns, hits, lost_ns):
         # The program came so far meanwhile as it would have in `bare_ns`; the stretch is as long as if it had.
@@ -422,12 +441,13 @@ class Thinning(object):
         thinned = self.mode == duty.THINNED
         if not (self.wanted if thinned else self._lines.counts_now()):
             return
-        each, hand_on = self._cost.told_ns, None
+        price, hand_on = self._cost.told, None
         if not thinned:
-            each, hand_on = each + self._cost.event_ns, self._lines.trace_function()
+            price = price._replace(event_ns=price.event_ns + self._cost.event_ns)
+            hand_on = self._lines.trace_function()
         # Between windows nothing is to be switched off: there is only to be no trace function of the program's own.
         if _gettrace() is None if thinned else self._lines.switch(False):
-            self.census = census.Census(self._lines.is_profiled, each, self._over, hand_on)
+            self.census = census.Census(self._lines.is_profiled, price, self._over, hand_on)
             self.census.start(_getframe())
 
     def end_census(self):
@@ -440,21 +460,25 @@ class Thinning(object):
         return self.census is not None and not self.census.done
 
     def _over(self):
-        """A census ended. What it told in a stretch of windows are hits as others are; else the profiler has them."""
+        """A census ended. While all lines are counted the profiler has its hits; else it tells the rate, and no hits.
+
+        Of code that runs many lines it takes far longer than they do by themselves, so that it cannot be said how much
+        of its time was theirs.
+        """
         told = self.census
-        hits = sum(told.hits.values())
         self._all_events += told.events
-        self._profiled_events += hits
+        self._profiled_events += sum(told.hits.values())
         self._spent_ns += int(told.own_ns)
         if self.mode == duty.THINNED:
-            if self._was_in_a_call():
-                self._count(duty.WINDOW_S * 1e9, 0, told.own_ns)
-                return
-            for place, count in told.hits.items():
-                self._census_hits[place] = self._census_hits.get(place, 0) + count
-            self._count(told.bare_ns, hits, told.own_ns)
+            self._open[0] -= told.own_ns
+            self.open_ns -= told.own_ns
         elif self._lines.counts_now() is False:
             self._lines.switch(True)
+
+
+def _waits():
+    """How often this thread has waited so far; 0 where the system does not tell."""
+    return _getrusage(_RUSAGE_THREAD).ru_nvcsw if _RUSAGE_THREAD is not None else 0
 
 
 class _ShortTurns(object):

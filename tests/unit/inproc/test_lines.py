@@ -6,12 +6,13 @@ import json
 import sys
 import threading
 from pathlib import Path
-from types import CodeType, SimpleNamespace
+from types import CodeType, FunctionType, SimpleNamespace
 from typing import Any
 
 import pytest
 from dlprof_probes.inproc import census, lines, thinning
 from dlprof_probes.inproc.lines import Lines, NoLines
+from line_profiler import LineProfiler
 
 from tests.unit.inproc.conftest import Clock
 
@@ -152,7 +153,7 @@ def test_other_threads_are_not_counted(counting: Any) -> None:
 def in_census(counting: Any, interpreter: Interpreter, monkeypatch: pytest.MonkeyPatch) -> Any:
     """The same, while a census stands in for the counting."""
     monkeypatch.setattr(census, "sys", interpreter)
-    cost = SimpleNamespace(event_ns=200, told_ns=1000, least_ns=20, counted=None)
+    cost = SimpleNamespace(event_ns=200, told=census.Price(1000, 500), least_ns=20, counted=None)
     counting._thinning = thinning.Thinning(counting, 0.005, cost, False)
     counting._thinning._begin_census()
     assert interpreter.trace is not counting.profiler
@@ -191,6 +192,31 @@ def test_the_manager_of_newer_versions_is_put_back_and_called(counting: Any, int
 
     assert interpreter.trace is manager
     assert manager.calls == ["call"]
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="line_profiler has no trace function from 3.12 on")
+def test_the_line_that_a_window_ends_in_is_told(tmp_path: Path) -> None:
+    """line_profiler counts it at the next line of its frame: never, where the function is over by the next window."""
+    before = sys.gettrace()
+    sys.settrace(None)
+    made = Lines(LineProfiler(), lambda *_: True, str(tmp_path / "lines.json"))
+    source = "def work(end):\n    value = 1\n    return end()\n"
+    work = FunctionType(made.register(compile(source, "train.py", "exec").co_consts[0]), {})
+    try:
+        made._start()
+        made.switch(False)
+        ended = []
+        for _ in range(2):
+            made.switch(True)
+            ended.append([(code.co_name, line) for code, line in work(made.end_window)])
+        counted = made.counts_now()
+    finally:
+        sys.settrace(before)
+
+    [lines] = [lines for key, lines in made._counts().items() if key[0] == "train.py"]
+    assert ended == [[("work", 3)], [("work", 3)]]
+    assert [(line, hits) for line, hits, _ in lines] == [(2, 2)]
+    assert counted is False
 
 
 def test_an_extension_that_cannot_be_called_is_paused_too(interpreter: Interpreter, tmp_path: Path) -> None:

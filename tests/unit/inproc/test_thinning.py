@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from dlprof_probes.inproc import duty, thinning
+from dlprof_probes.inproc.census import Price
 from dlprof_probes.inproc.thinning import Thinning
 
 MS = 1_000_000
@@ -25,12 +26,14 @@ class Lines:
     def __init__(self) -> None:
         self.on = True
         self.count = 0
+        self.begun: list[Any] = []
         self.scaled: list[Any] = []
         self.told: list[Any] = []
         self.touched: list[int] = []
         self.functions: set[str] = set()
         self.tally = SimpleNamespace(
-            exact=lambda: None, windows=lambda factor, more: self.scaled.append((factor, self.count + len(more)))
+            exact=lambda: None,
+            windows=lambda factor, more: self.scaled.append((factor, self.count + sum(n for _, n in more))),
         )
 
     def counts_now(self) -> bool:
@@ -40,6 +43,10 @@ class Lines:
         changed, self.on = self.on != on, on
         return changed
 
+    def end_window(self) -> list[Any]:
+        self.switch(False)
+        return self.begun
+
     def hits(self) -> int:
         return self.count
 
@@ -48,6 +55,9 @@ class Lines:
 
     def is_profiled(self, _code: Any) -> bool:
         return True
+
+    def key(self, code: Any) -> Any:
+        return code.co_filename, code.co_firstlineno, code.co_name
 
     def touch(self, frame: Any) -> None:
         self.touched.append(_thread.get_ident())
@@ -59,7 +69,7 @@ class Lines:
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Windows over a clock of CPU time that the test sets; an event costs 200 ns."""
-    cost = SimpleNamespace(event_ns=200, told_ns=1000, least_ns=20, counted=None, bare=int, again=int)
+    cost = SimpleNamespace(event_ns=200, told=Price(1000, 500), least_ns=20, counted=None, bare=int, again=int)
     lines = Lines()
     result: Any = Thinning(lines, 0.005, cost, False)
     result.lines, result.cpu = lines, 100 * MS
@@ -103,6 +113,19 @@ def test_hits_of_a_window_are_scaled_by_bare_time(made: Any) -> None:
 
     assert made.lines.scaled == [(101.0, 4_000)]
     assert (made.windows, made.events, made.counted_ns) == (1, 4_000, 200_000)
+
+
+def test_a_line_that_a_window_ends_in_was_hit(made: Any) -> None:
+    """The profiler counts it when the next one begins: where that is behind the window it would be lost."""
+    made._thin()
+    for _ in range(2):
+        made._begin_window()
+        made.lines.begun = [(Lines.hits.__code__, 7)]
+        made._end_window()
+    made.settle()
+
+    assert [hits for _, hits in made.lines.scaled] == [2]
+    assert made.events == 2
 
 
 def test_a_window_that_is_ended_while_it_ends_is_ended_once(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,10 +180,27 @@ def test_what_is_settled_while_a_window_is_open_has_all_of_its_time(made: Any) -
 def test_a_window_that_began_after_a_long_call_saw_no_line(made: Any) -> None:
     """It counts as time without a hit: else what follows long calls would be seen too often."""
     made._thin()
-    made._late_ns = 50 * MS
+    made._late_ns = made._late_cpu_ns = 50 * MS
     made._begin_window()
 
     assert (made.lines.on, made.windows, made.events, made.counted_ns) == (False, 1, 0, 0.5 * MS)
+
+
+def test_a_window_in_a_call_that_waits_saw_as_little_time_as_that_takes(made: Any) -> None:
+    """In `time.sleep` no CPU time passes, by which hits are scaled: 15 million were told as 1 to 4 million before."""
+    made._thin()
+    made._late_ns, made._late_cpu_ns = 50 * MS, 0.02 * MS
+    made._begin_window()
+
+    assert (made.windows, made.events, made.counted_ns) == (1, 0, 0.02 * MS)
+
+
+def test_the_cpu_time_of_what_was_late_is_the_main_thread_s(made: Any) -> None:
+    """From when it was asked for to when it is done."""
+    made._asked = lambda: None, time.monotonic_ns(), 95 * MS
+    made._do_asked()
+
+    assert made._late_cpu_ns == 5 * MS
 
 
 def test_a_window_after_a_call_that_held_the_interpreter_saw_no_line(made: Any) -> None:
@@ -204,8 +244,18 @@ def test_waiting_for_a_turn_is_no_call(made: Any, monkeypatch: pytest.MonkeyPatc
     """Of 30 ms after the time to wake 5 are Python's turn."""
     monkeypatch.setattr(thinning, "now", lambda: 130 * MS)
     monkeypatch.setattr(thinning, "_getswitchinterval", lambda: 0.005)
+    monkeypatch.setattr(thinning, "_waits", lambda: 7)
 
-    assert (made._held_since(100 * MS), made._held_since(127 * MS)) == (25 * MS, 0)
+    assert (made._held_since(100 * MS, 0), made._held_since(127 * MS, 0)) == (25 * MS, 0)
+
+
+def test_waiting_for_a_core_is_no_call(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who waits 4 ms for the lock asks for it at each turn of 0.1 ms; who gets no core sleeps, and is late."""
+    monkeypatch.setattr(thinning, "now", lambda: 104 * MS)
+    monkeypatch.setattr(thinning, "_getswitchinterval", lambda: 0.0001)
+    monkeypatch.setattr(thinning, "_waits", lambda: 31)
+
+    assert (made._held_since(100 * MS, 0), made._held_since(100 * MS, 30)) == (3.9 * MS, 0)
 
 
 def test_the_rate_of_a_census_after_a_long_call_is_that_of_both(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -260,7 +310,7 @@ def test_a_census_counts_nothing_itself_where_all_lines_are_counted(made: Any) -
         sys.settrace(before)
 
     assert made.lines.told
-    assert (made._census_hits, made.lines.on) == ({}, True)
+    assert (made._begun, made.lines.on) == ({}, True)
 
 
 def test_while_all_lines_are_counted_their_hits_tell_the_rate(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -295,24 +345,19 @@ def untraced(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.mark.usefixtures("untraced")
 def test_between_windows_there_are_censuses_too(made: Any) -> None:
-    """Else nobody would see that the code has become cheap to count. Its hits are those of a window."""
+    """Else nobody would see that the code has become cheap to count.
+
+    Its time is that of telling events, far more than of running lines: its hits over that are no rate to scale by.
+    """
     made._thin()
     made._begin_census()
+    len("a line")
     made.end_census()
 
     assert made.census.done
-    assert made.windows == 1
-
-
-@pytest.mark.usefixtures("untraced")
-def test_a_census_after_a_long_call_stands_for_none_of_the_time(made: Any) -> None:
-    """What it saw is not what was going on: the call was."""
-    made._thin()
-    made._held_ns = 50 * MS
-    made._begin_census()
-    made.end_census()
-
-    assert (made.windows, made.events, made.counted_ns) == (1, 0, 0.5 * MS)
+    assert sum(made.census.hits.values()) > 0
+    assert (made.windows, made.events, made.counted_ns, made._begun) == (0, 0, 0, {})
+    assert made.open_ns == -made.census.own_ns
 
 
 _ALL = "SigBlk:\tfffffffe7ffbfeff"
