@@ -2,10 +2,9 @@
 
 A trace function of Python sees what the line profiler's does, also where lines are not profiled, and ends by
 itself after some events. It stands in the profiler's place: where all lines are counted it hands every event on, so
-that the profiler misses none; where they are counted in windows it counts the hits of profiled lines itself.
+that the profiler misses none.
 """
 
-import collections
 import sys
 
 from dlprof_probes.inproc.clock import now
@@ -15,27 +14,24 @@ EVENTS = 200
 _FRAMES = 30
 """Frames that run already, the innermost ones, whose lines are told too."""
 
-Price = collections.namedtuple("Price", ["event_ns", "hit_ns"])  # noqa: PYI024
-"""What telling one event takes, and how much more one of a profiled line does (ns)."""
-
 
 class Census(object):
     """One census; `start` on the thread itself.
 
     Args:
         is_profiled: Function from a code object to whether its lines are counted.
-        price: `Price` of its events.
+        event_ns: What telling one event takes (ns).
         over: Called when it has ended by itself, on the thread, instead of the trace function.
         hand_on: The line profiler's trace function; None: it is not to be told.
     """
 
-    def __init__(self, is_profiled, price, over, hand_on=None):
-        self.hits = {}
-        """(code, line) to hits."""
+    def __init__(self, is_profiled, event_ns, over, hand_on=None):
         self.events = 0
+        self.hits = 0
+        """Those of them that are of profiled lines."""
         self.done = False
         self._is_profiled = is_profiled
-        self._price = price
+        self._event_ns = event_ns
         self._over = over
         self._hand_on = hand_on
         self._start = self._end = 0
@@ -63,8 +59,7 @@ class Census(object):
         if self._hand_on is not None:
             self._hand_on(frame, event, arg)
         if event == "line" and self._is_profiled(frame.f_code):
-            place = frame.f_code, frame.f_lineno
-            self.hits[place] = self.hits.get(place, 0) + 1
+            self.hits += 1
         if self.events >= EVENTS:
             frame.f_trace = None
             self.stop()
@@ -83,7 +78,7 @@ class Census(object):
     @property
     def own_ns(self):
         """What it cost (ns), by estimate."""
-        return self.events * self._price.event_ns + sum(self.hits.values()) * self._price.hit_ns
+        return self.events * self._event_ns
 
     @property
     def bare_ns(self):
@@ -104,24 +99,19 @@ def _is_census(trace):
     return isinstance(getattr(trace, "__self__", None), Census)
 
 
-def price():
-    """`Price` of a census on this machine; this thread must have no trace function."""
+def cost_of_event():
+    """What telling one event of a profiled line takes on this machine (ns); this thread must have no trace function."""
     bare = min(_loop() for _ in range(3))
-    event_ns = _each_ns(lambda _code: False, bare)
-    return Price(event_ns, max(0.0, _each_ns(lambda code: code is _loop.__code__, bare) - event_ns))
+    return max(50.0, min(_each_ns(bare) for _ in range(3)))
 
 
-def _each_ns(is_profiled, bare_ns):
-    """What telling an event of `_loop` takes (ns): the least of some tries."""
-    best = None
-    for _ in range(3):
-        told = Census(is_profiled, Price(0, 0), lambda: None)
-        told.start(None)
-        taken = _loop()
-        told.stop()
-        each = (taken - bare_ns) / float(max(1, told.events))
-        best = each if best is None else min(best, each)
-    return max(50.0, best)
+def _each_ns(bare_ns):
+    """What telling an event of `_loop` takes now (ns)."""
+    told = Census(lambda code: code is _loop.__code__, 0, lambda: None)
+    told.start(None)
+    taken = _loop()
+    told.stop()
+    return (taken - bare_ns) / float(max(1, told.events))
 
 
 def _loop():

@@ -27,13 +27,13 @@ class Cost(object):
 
     Args:
         event_ns: By the line profiler (ns).
-        told: By a census: its `census.Price`.
+        told_ns: By a census (ns).
         least_ns: What a line takes by itself at least (ns).
     """
 
-    def __init__(self, event_ns, told, least_ns):
+    def __init__(self, event_ns, told_ns, least_ns):
         self.event_ns = event_ns
-        self.told = told
+        self.told_ns = told_ns
         self.least_ns = least_ns
         self._seen = []
         self._bare_ns = 0
@@ -66,7 +66,7 @@ def measured(make):
         make: Makes a `line_profiler.LineProfiler`.
     """
     bare = min(_taken(_loop) for _ in range(_AGAIN))
-    told = census.price()
+    told = census.cost_of_event()
     profiler, counted = make(), _copy()
     profiler.add_function(counted)
     profiler.enable()

@@ -441,13 +441,12 @@ class Thinning(object):
         thinned = self.mode == duty.THINNED
         if not (self.wanted if thinned else self._lines.counts_now()):
             return
-        price, hand_on = self._cost.told, None
+        each, hand_on = self._cost.told_ns, None
         if not thinned:
-            price = price._replace(event_ns=price.event_ns + self._cost.event_ns)
-            hand_on = self._lines.trace_function()
+            each, hand_on = each + self._cost.event_ns, self._lines.trace_function()
         # Between windows nothing is to be switched off: there is only to be no trace function of the program's own.
         if _gettrace() is None if thinned else self._lines.switch(False):
-            self.census = census.Census(self._lines.is_profiled, price, self._over, hand_on)
+            self.census = census.Census(self._lines.is_profiled, each, self._over, hand_on)
             self.census.start(_getframe())
 
     def end_census(self):
@@ -467,7 +466,7 @@ class Thinning(object):
         """
         told = self.census
         self._all_events += told.events
-        self._profiled_events += sum(told.hits.values())
+        self._profiled_events += told.hits
         self._spent_ns += int(told.own_ns)
         if self.mode == duty.THINNED:
             self._open[0] -= told.own_ns

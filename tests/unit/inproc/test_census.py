@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from dlprof_probes.inproc import census
-from dlprof_probes.inproc.census import Census, Price
+from dlprof_probes.inproc.census import Census
 from line_profiler import LineProfiler
 
 
@@ -23,7 +23,6 @@ def _no_other() -> Iterator[None]:
     sys.settrace(before)
 
 
-FREE = Price(0, 0)
 FRAME: Any = SimpleNamespace(f_trace=None)
 
 
@@ -43,20 +42,19 @@ def nap() -> None:
 
 def taken(turns: int) -> Any:
     """A census during `work`, ended afterwards."""
-    made = Census(lambda code: code is work.__code__, FREE, lambda: None)
+    made = Census(lambda code: code is work.__code__, 0, lambda: None)
     made.start(sys._getframe())
     work(turns)
     made.stop()
     return made
 
 
-def test_hits_of_profiled_lines_are_kept() -> None:
-    """Three turns of the loop's body, of the one function that is profiled."""
-    first = work.__code__.co_firstlineno
+def test_hits_of_profiled_lines_are_told_apart() -> None:
+    """Three turns of the loop's body, of the one function that is profiled: its lines are run 1, 4, 3 and 1 times."""
+    made = taken(3)
 
-    hits = {line - first: count for (code, line), count in taken(3).hits.items() if code is work.__code__}
-
-    assert hits == {2: 1, 3: 4, 4: 3, 5: 1}
+    assert made.hits == 9
+    assert made.events > 9
 
 
 @pytest.mark.skipif(sys.version_info >= (3, 12), reason="line_profiler has no trace function from 3.12 on")
@@ -66,7 +64,7 @@ def test_a_line_profiler_that_it_stands_in_for_misses_nothing() -> None:
     profiler.enable()
     manager = sys.gettrace()
     sys.settrace(None)
-    made = Census(lambda code: code is nap.__code__, FREE, lambda: None, manager)
+    made = Census(lambda code: code is nap.__code__, 0, lambda: None, manager)
 
     made.start(sys._getframe())
     nap()
@@ -86,7 +84,7 @@ def test_an_event_that_is_on_its_way_when_it_ends_is_handed_on() -> None:
     def manager(_frame: Any, event: str, _arg: Any) -> None:
         told.append(event)  # calls too, from when it is the interpreter's trace function
 
-    made = Census(lambda _: False, FREE, lambda: sys.settrace(manager), manager)
+    made = Census(lambda _: False, 0, lambda: sys.settrace(manager), manager)
     made.start(None)
     made.stop()
     told.clear()
@@ -99,20 +97,21 @@ def test_an_event_that_is_on_its_way_when_it_ends_is_handed_on() -> None:
 
 def test_a_frame_that_outlived_a_census_is_told_of_by_the_next() -> None:
     """Its local trace function is still that of the one before."""
-    first, second = (Census(lambda _: True, FREE, lambda: None) for _ in range(2))
+    here = sys._getframe().f_code
+    first, second = (Census(lambda code: code is here, 0, lambda: None) for _ in range(2))
     first.start(sys._getframe())
     first.stop()
     second.start(sys._getframe())
     len("a line")
     second.stop()
 
-    assert sys._getframe().f_code in {code for code, _ in second.hits}
+    assert second.hits > 0
 
 
 def test_it_ends_by_itself() -> None:
     """After so many events, and gives the trace function back."""
     over: list[bool] = []
-    made = Census(lambda _: False, FREE, lambda: over.append(True))
+    made = Census(lambda _: False, 0, lambda: over.append(True))
     made.start(sys._getframe())
     work(1_000)
 
@@ -131,18 +130,14 @@ def test_what_outlives_it_is_told_nothing_more() -> None:
 
 
 def test_its_own_cost_is_not_the_program_s_time() -> None:
-    """10 events of 1 us in 50 us, 4 of them of profiled lines, which take 2 us more."""
-    made: Any = Census(lambda _: False, Price(1_000, 2_000), lambda: None)
+    """10 events of 1 us in 50 us."""
+    made: Any = Census(lambda _: False, 1_000, lambda: None)
     made.events, made._start, made._end = 10, 0, 50_000
-    made.hits = {(work.__code__, 1): 3, (work.__code__, 2): 1}
 
-    assert (made.own_ns, made.bare_ns, made.rate()) == (18_000, 32_000, 312_500.0)
+    assert (made.own_ns, made.bare_ns, made.rate()) == (10_000, 40_000, 250_000.0)
 
 
-def test_the_price_of_an_event_is_some_time() -> None:
-    """Of a profiled line it is more, which is told apart. The thread has no trace function afterwards."""
-    price = census.price()
-
-    assert price.event_ns >= 50
-    assert price.hit_ns > 0
+def test_the_cost_of_an_event_is_some_time() -> None:
+    """And the thread has no trace function afterwards."""
+    assert census.cost_of_event() >= 50
     assert sys.gettrace() is None

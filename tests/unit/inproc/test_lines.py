@@ -153,7 +153,7 @@ def test_other_threads_are_not_counted(counting: Any) -> None:
 def in_census(counting: Any, interpreter: Interpreter, monkeypatch: pytest.MonkeyPatch) -> Any:
     """The same, while a census stands in for the counting."""
     monkeypatch.setattr(census, "sys", interpreter)
-    cost = SimpleNamespace(event_ns=200, told=census.Price(1000, 500), least_ns=20, counted=None)
+    cost = SimpleNamespace(event_ns=200, told_ns=1000, least_ns=20, counted=None)
     counting._thinning = thinning.Thinning(counting, 0.005, cost, False)
     counting._thinning._begin_census()
     assert interpreter.trace is not counting.profiler
