@@ -405,9 +405,7 @@ class SampledCode:
 
     def line_with(self, *words: str) -> SourceLine | None:
         """The first line of the user's code that ran and has one of these words: the call that set something."""
-        rows = (row for row in self._run.rows("lines") if (row["hits"] or row["samples"]) and row["source"])
-        lines = ((row["file"], row["line"]) for row in rows if any(word in row["source"] for word in words))
-        return min(lines, default=None)
+        return self._first(lambda text: any(word in text for word in words))
 
     def written(self, pattern: str) -> SourceLine | None:
         """The first line of the user's files that holds something of that regular expression, seen or not.
@@ -426,10 +424,14 @@ class SampledCode:
 
     def line_like(self, pattern: str) -> SourceLine | None:
         """The first line of the user's code that ran, defines nothing, and holds something of a regular expression."""
-        rows = (row for row in self._run.rows("lines") if (row["hits"] or row["samples"]) and row["source"])
-        texts = (((row["file"], row["line"]), row["source"]) for row in rows if not _DEFINES.match(row["source"]))
-        found = (line for line, text in texts if pattern and re.search(pattern, text))
-        return min(found, default=None)
+        return self._first(lambda text: bool(pattern and re.search(pattern, text)) and not _DEFINES.match(text))
+
+    def _first(self, is_it: Callable[[str], bool]) -> SourceLine | None:
+        """The first line that ran and is it; else the first that may have run, as no window met it."""
+        rows = [row for row in self._run.rows("lines") if row["source"] and is_it(row["source"])]
+        ran = [row for row in rows if row["hits"] or row["samples"]]
+        may_have = ran or [row for row in rows if row["hits"] is None]
+        return min(((row["file"], row["line"]) for row in may_have), default=None)
 
 
 def _time(inside: Iterable[Sample]) -> int:

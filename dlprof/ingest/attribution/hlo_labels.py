@@ -32,6 +32,10 @@ _UNDONE_GROUPS = "convolution-base-dilated"
 """XLA's name for what it makes, on a processor, of the gradient of grouped weights: all groups by all others."""
 _WHOLE = {"jit(_one_hot)": "one_hot"}
 """Functions of JAX that are one operator to who calls them, by the part of the path that they are."""
+_OF_KERAS = "/keras/src/"
+_METRICS, _LOSSES, _OPTIMIZERS = "/metrics/", "/losses/", "/optimizers/"
+"""Folders of Keras: who works in one of them works for it."""
+_PARTS = (_METRICS, _OPTIMIZERS, _LOSSES)
 _LINES = 1 << 31
 """No file has more: a number beyond is not one of a line."""
 _RINGS = 4
@@ -54,6 +58,7 @@ class HloLabels:
         self._known: dict[tuple[str, str], Label] = {}
         self._lines: dict[Frame, Line | None] = {}
         self._own_lines: dict[int, Line | None] = {}  # by the instruction's identity, too
+        self._makers: dict[Frame, str] = {}
 
     def label(self, scope: HloInstruction) -> tuple[Label, str]:
         """Label and operator of an instruction."""
@@ -162,10 +167,23 @@ class HloLabels:
         of_products = self._majority([one for one in inside if one.opcode in _PRODUCTS])
         if of_products is not None:
             return of_products
-        label = self._of_path(instruction.op_name, instruction.frame.file if instruction.frame else "")
+        label = self._of_path(instruction.op_name, self._maker(instruction.frame))
         if label.layer is not None or not instruction.inside:
             return label
         return self._majority(instruction.inside) or label
+
+    def _maker(self, frame: Frame | None) -> str:
+        """The file that made an instruction, or that of a metric, an optimiser or a loss of Keras around it.
+
+        These compute with operators of Keras' own, which are in other files; a metric may well be the mean of a loss.
+        """
+        if frame is None:
+            return ""
+        if frame not in self._makers:
+            files = [one.file for one in frame.outwards() if _OF_KERAS in one.file]
+            told = [file for part in _PARTS for file in files if part in file]
+            self._makers[frame] = told[0] if told else frame.file
+        return self._makers[frame]
 
     def _of_path(self, path: str, source: str) -> Label:
         if (path, source) not in self._known:
@@ -252,10 +270,10 @@ def _operator(instruction: Instruction) -> str:
 
 def _by_source(source: str, model: Model) -> Label | None:
     """What the file of Keras that made an instruction tells, where its path tells nothing."""
-    if "/optimizers/" in source:
+    if _OPTIMIZERS in source:
         return Label(model.optimizer, Direction.UPDATE)
-    if "/losses/" in source or "compile_utils" in source:
+    if _LOSSES in source or "compile_utils" in source:
         return Label(PseudoLayer.LOSS, None)
-    if "/metrics/" in source:
+    if _METRICS in source:
         return Label(PseudoLayer.METRICS, Direction.FORWARD)
     return None

@@ -10,7 +10,7 @@ from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Sentence, Support
 from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
-from dlprof.schema.tree_paths import Tree
+from dlprof.schema.tree_paths import Tree, TreePath
 from dlprof.schema.vocabulary import Basis, Direction, Ground, PseudoLayer
 
 TITLE = Title("Metrics took a large part of the steps", "metrics that are computed in each step")
@@ -29,10 +29,10 @@ def look(case: Case) -> Iterator[Claim]:
     """Kernels that work for a metric, where these were told from the model's."""
     if case.tree.unsplit is not None:
         raise Abstain(f"the steps are not split: {case.tree.unsplit}")
-    takes = heavy_weights.of_layer(case, PseudoLayer.METRICS, Direction.FORWARD)
-    share = sum(takes.values()) / max(1, case.own(Tree.FIT_STEPS))
-    if share < _SHARE_OF_STEPS:
+    takes = kernels(case)
+    if not takes:
         return
+    share = sum(takes.values()) / max(1, case.own(Tree.FIT_STEPS))
     listed = case.code.written(_THRESHOLDS)
     line = listed or next((one for pattern in _WRITTEN if (one := case.code.written(pattern))), None)
     is_accuracy = line is not None and _ACCURACY.search(case.code.source(*line)) is not None
@@ -49,6 +49,12 @@ def look(case: Case) -> Iterator[Claim]:
         support=Support(Ground.PLACE, seen=case.kernels.seen_steps, part=share, usual=_SHARE_OF_STEPS / 3),
         fix=_FIX if listed else one_hot_targets.FIX if targets else None,
     )
+
+
+def kernels(case: Case) -> dict[TreePath, int]:
+    """Kernels that work for a metric, where they have much of the steps, by leaf (ns)."""
+    takes = heavy_weights.of_layer(case, PseudoLayer.METRICS, Direction.FORWARD)
+    return takes if sum(takes.values()) >= _SHARE_OF_STEPS * max(1, case.own(Tree.FIT_STEPS)) else {}
 
 
 _OF_THRESHOLDS = (

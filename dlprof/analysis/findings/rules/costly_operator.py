@@ -27,13 +27,14 @@ from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Sentence, SourceLine, Support
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.layer_times import LayerTime
-from dlprof.schema.tree_paths import Tree
+from dlprof.schema.tree_paths import Tree, TreePath
 from dlprof.schema.vocabulary import Basis, Category, Direction, Ground
 
 TITLE = Title("An operator that is seldom needed took long", "an operator that is seldom needed in each step")
 _SHARE = 0.20
 """Share of the steps from which on it is a cause."""
 _ONE_HOT = "one-hot arrays"
+_COPYING = ("copies", "updates")
 _ADVICE = {
     "decompositions": (
         "A whole decomposition is seldom needed in each step: the largest singular value by a power iteration that "
@@ -205,10 +206,22 @@ def look(case: Case) -> Iterator[Claim]:
     for kind in _KINDS:
         if multiplied and kind.name == _ONE_HOT:
             continue
-        found = [one for one in case.tree.layers if _is_of(kind, one)] if _may_be(kind, case) else []
-        total = sum(kernel.ns for kernel in found)
-        if total and total >= _SHARE * max(1, case.own(Tree.FIT_STEPS)):
+        found = _found(case, kind)
+        if found:
             yield _claim(case, kind, found)
+
+
+def copying(case: Case) -> dict[TreePath, int]:
+    """Kernels that copy whole arrays to change a part of them, where they are a cause, by leaf (ns)."""
+    found = [one for kind in _KINDS if kind.name in _COPYING for one in _found(case, kind)]
+    return heavy_weights.by_leaf(case, found)
+
+
+def _found(case: Case, kind: _Kind) -> list[LayerTime]:
+    """Operators of a kind, where they have much of the steps."""
+    found = [one for one in case.tree.layers if _is_of(kind, one)] if _may_be(kind, case) else []
+    total = sum(kernel.ns for kernel in found)
+    return found if total and total >= _SHARE * max(1, case.own(Tree.FIT_STEPS)) else []
 
 
 def _may_be(kind: _Kind, case: Case) -> bool:

@@ -20,6 +20,7 @@ from dlprof.analysis.findings import (
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Query, Remedy, Sentence, Support
 from dlprof.analysis.findings.new_pages import NewPages
+from dlprof.analysis.findings.rules import costly_metric, costly_operator
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.shares import proportional
 from dlprof.schema.tree_paths import Tree, TreePath
@@ -137,15 +138,12 @@ def _kept(case: Case) -> str | None:
 
 
 def _explained(case: Case, pages: NewPages) -> float:
-    """The share of new pages that another rule has the cause of: one-hot arrays, all pairs, or a layer's arrays."""
+    """The share of new pages that another rule has the cause of."""
     if not pages.waited_ns or case.steps is None or case.tree.unsplit is not None:
         return 0.0
-    one_hot = one_hot_products.of_case(case)
-    if one_hot is not None:
-        return new_pages.share_of_kernels(case, one_hot.kernels)
-    pairs = pair_differences.of_case(case)
-    if pairs is not None:
-        return new_pages.share_of_kernels(case, {case.steps: int(pairs.share * case.own(case.steps))})
+    kernels = _of_other_causes(case, case.steps)
+    if kernels is not None:
+        return new_pages.share_of_kernels(case, kernels)
     weights = heavy_weights.largest(case)
     if weights is None:
         kernels = dense_rows.by_conversions(case)
@@ -153,6 +151,22 @@ def _explained(case: Case, pages: NewPages) -> float:
     if dense_rows.found(case, weights) is None and flattened_maps.found(case, weights) is None:
         return 0.0
     return new_pages.share_of(case, pages, weights)
+
+
+def _of_other_causes(case: Case, steps: TreePath) -> Mapping[TreePath, int] | None:
+    """Kernels that make large arrays by a cause of their own, by leaf (ns).
+
+    These are one-hot arrays, all pairs, copies of which a part is changed, and what metrics compare with thresholds.
+    """
+    one_hot = one_hot_products.of_case(case)
+    if one_hot is not None:
+        return one_hot.kernels
+    pairs = pair_differences.of_case(case)
+    if pairs is not None:
+        return {steps: int(pairs.share * case.own(steps))}
+    if case.pair:
+        return None
+    return heavy_weights.added(costly_operator.copying(case), costly_metric.kernels(case)) or None
 
 
 def _received(case: Case, pages: NewPages) -> float:

@@ -6,13 +6,15 @@ from bisect import bisect
 from collections.abc import Iterator, Sequence
 from statistics import median
 
+import pyarrow.compute as pc
+
 from dlprof.analysis.findings import own_evaluations, queries
 from dlprof.analysis.findings.calls import Call
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, Support
 from dlprof.analysis.findings.title import Title
 from dlprof.schema.tree_paths import Tree
-from dlprof.schema.vocabulary import Ground, SpanKind
+from dlprof.schema.vocabulary import Ground, Loop, SpanKind
 from dlprof.units import times
 
 TITLE = Title("Validation took a large part of the training", "validation")
@@ -42,7 +44,8 @@ def look(case: Case) -> Iterator[Claim]:
     calls = case.calls.inside_fit(SpanKind.EVALUATE, SpanKind.PREDICT)
     by_phase = case.phases.of(call.interval for call in calls)
     if Tree.FIT_VALIDATION in by_phase:  # what has a cause of its own in it is told by that
-        by_phase[Tree.FIT_VALIDATION] = int(by_phase[Tree.FIT_VALIDATION] * (1 - own_evaluations.told_share(case)))
+        validated = max(0, by_phase[Tree.FIT_VALIDATION] - _queued_ns(case))
+        by_phase[Tree.FIT_VALIDATION] = int(validated * (1 - own_evaluations.told_share(case)))
     again = 1 - _once_ns(calls) / max(1, sum(call.dur_ns for call in calls))
     by_phase = {phase: int(ns * again) for phase, ns in by_phase.items()}
     total, fit = sum(by_phase.values()), case.own(Tree.FIT)
@@ -66,6 +69,23 @@ def look(case: Case) -> Iterator[Claim]:
         fix=_fix_of_predict(anew) if predicts else None,
         support=Support(Ground.PLACE, seen=len(calls), part=total / max(1, fit), usual=_SHARE_OF_FIT / 2),
     )
+
+
+def _queued_ns(case: Case) -> int:
+    """For how long evaluations waited for what the training had the device do before them (ns).
+
+    Where steps return before the device has done them, the first one of an evaluation waits until it comes to that.
+    """
+    if not case.asynchronous:
+        return 0
+    steps = case.run.table("steps", ("loop", "loop_id", "start_ns", "dur_ns"))
+    tests = steps.filter(pc.equal(steps["loop"], Loop.TEST)).sort_by("start_ns")
+    queued = 0
+    for number in pc.unique(tests["loop_id"]).to_pylist():
+        first, *others = tests.filter(pc.equal(tests["loop_id"], number))["dur_ns"].to_pylist()
+        if others:
+            queued += max(0, first - int(median(others)))
+    return queued
 
 
 def _once_ns(calls: Sequence[Call]) -> int:

@@ -176,6 +176,16 @@ def test_the_line_that_set_something_is_the_first_that_ran(tmp_path: Path) -> No
     assert mine.line_with("float64") is None
 
 
+def test_a_line_that_may_have_run_is_taken_where_none_is_known_to_have(tmp_path: Path) -> None:
+    """Counted in windows, of which none met it: a cell that a model is made of was not found."""
+    line = {"file": "train.py", "function": "main", "time_ns": 5, "source": "self.add(rnn.LSTMCell(8))"}
+    never, unknown, known = {**line, "line": 3, "hits": 0}, {**line, "line": 9}, {**line, "line": 12, "hits": 1}
+
+    assert code(tmp_path / "a", lines=[never, {**unknown, "hits": None}]).line_like(r"LSTMCell\(") == ("train.py", 9)
+    assert code(tmp_path / "b", lines=[{**unknown, "hits": None}, known]).line_like(r"LSTMCell\(") == ("train.py", 12)
+    assert code(tmp_path / "c", lines=[never]).line_like(r"LSTMCell\(") is None
+
+
 def test_a_line_without_a_copy_of_its_file_has_no_text(tmp_path: Path) -> None:
     """Rules do without."""
     assert code(tmp_path).source("train.py", 3) == ""

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from dlprof.analysis.findings.case import Case
+from dlprof.analysis.findings.diagnose import diagnose
 from dlprof.analysis.findings.finding import Support
 from dlprof.analysis.findings.rules import memory_pressure
 from dlprof.schema.vocabulary import Ground
@@ -18,12 +19,17 @@ from tests.unit.analysis.findings.cases import (
     Planted,
     cpu,
     diagnosed,
+    keep_source,
+    on,
     pick,
     quiet,
     sampled,
     slugs,
     waiting_for_input,
 )
+from tests.unit.analysis.findings.rules.test_costly_metric import beside as metrics_of
+from tests.unit.analysis.findings.rules.test_costly_operator import COPY
+from tests.unit.analysis.findings.rules.test_costly_operator import beside as operators_beside
 from tests.unit.analysis.findings.rules.test_wasteful_layer import tables as flattened
 from tests.unit.analysis.findings.test_heavy_weights import parameter
 from tests.unit.analysis.findings.test_own_loop_python import OWN
@@ -116,6 +122,27 @@ def test_pages_of_the_engine_s_own_operators_are_a_question(tmp_path: Path) -> N
     finding = pick(diagnosed(tmp_path / "r", runs.manifest(process=_TOUCHING), **quiet(**_PAGES)), "memory-pressure")
 
     assert finding.confidence == 0.28
+
+
+@pytest.mark.parametrize(("ms", "slugs_told"), [(15, ["costly-metric"]), (6, ["memory-pressure", "costly-metric"])])
+def test_pages_that_metrics_touch_are_theirs(tmp_path: Path, ms: float, slugs_told: list[str]) -> None:
+    """Where most kernels are a metric's: what it compares with each threshold is made anew in each step."""
+    told = slugs(diagnosed(tmp_path / "r", runs.manifest(process=_TOUCHING), **{**metrics_of(ms), **_PAGES}))
+
+    assert told == slugs_told
+
+
+def test_pages_of_arrays_that_are_copied_to_change_a_part_are_the_copies(tmp_path: Path) -> None:
+    """15 of 16 ms of kernels in a loop of JAX: "no large arrays anew" was first, and no advice for it."""
+    told = {**on("jax", asynchronous=True), "keras": None, "process": _TOUCHING}
+    row = {"file": "train.py", "function": "loop", "first_line": 9, "line": 9, "hits": 3, "time_ns": 1}
+    run = runs.trained(tmp_path / "r", told, **{**operators_beside(COPY, 15), **_PAGES}, lines=[row])
+    keep_source(run, "def put(state, row, new):\n    return state.at[row].set(new)\n")
+
+    found = slugs(diagnose(run))
+
+    assert found[0] == "costly-operator"
+    assert "memory-pressure" not in found
 
 
 def test_pages_of_batches_that_the_script_makes_are_claimed(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit import runs
-from tests.unit.analysis.findings.cases import Planted, diagnosed, in_callbacks, parts, pick, quiet
+from tests.unit.analysis.findings.cases import Planted, diagnosed, in_callbacks, on, parts, pick, quiet, slugs
 from tests.unit.runs import S
 
 
@@ -27,6 +27,25 @@ def planted() -> Planted:
 def test_long_validation_is_named(tmp_path: Path) -> None:
     """2 s of 6."""
     assert pick(planted().diagnosis(tmp_path), "validation-heavy").at_stake_ns == 2 * S
+
+
+@pytest.mark.parametrize(("asynchronous", "is_told"), [(True, False), (False, True)])
+def test_waiting_for_what_the_training_had_queued_is_no_validation(
+    asynchronous: bool, is_told: bool, tmp_path: Path
+) -> None:
+    """Of 2 s the first of 5 steps takes 1.6: an engine whose steps return early comes to it then."""
+    tables = planted().tables
+    of_tests = [{"loop": "test", "loop_id": 7, "step": n} for n in range(5)]
+    times = [(6.0, 1.6), *((7.6 + 0.1 * n, 0.1) for n in range(4))]
+    told = [
+        {**tables["steps"][0], **one, "start_ns": int(at * S), "dur_ns": int(s * S)}
+        for one, (at, s) in zip(of_tests, times, strict=True)
+    ]
+    found = diagnosed(
+        tmp_path / "r", on("mxnet", asynchronous=asynchronous), **{**tables, "steps": [*tables["steps"], *told]}
+    )
+
+    assert ("validation-heavy" in slugs(found)) == is_told
 
 
 def test_a_callback_that_calls_predict_is_no_validation(tmp_path: Path) -> None:
