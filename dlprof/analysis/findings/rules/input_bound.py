@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from dlprof.analysis import columns, input_graphs, steps
 from dlprof.analysis.findings import (
+    cut_windows,
     drawn_rows,
     dropped_elements,
     file_work,
@@ -82,6 +83,7 @@ class _Slowest:
         kept: The stage before it that keeps what it reads; None: none does.
         dropped: What is said of the elements of it that a stage behind it drops; None: none does.
         never_full: The stage behind it that keeps what it makes, and nothing for the next epoch; None: none does.
+        cuts_windows: Whether it makes a data set of each window.
     """
 
     stage: GraphStage
@@ -89,6 +91,7 @@ class _Slowest:
     kept: GraphStage | None
     dropped: DroppedElements | None = None
     never_full: GraphStage | None = None
+    cuts_windows: bool = False
 
     @property
     def place(self) -> SourceLine | None:
@@ -151,7 +154,7 @@ def _of_waits(case: Case, load: InputLoad | None, takes: Mapping[TreePath, int])
         if needless
         else one_hot_targets.FIX
         if targets and manner is not _Manner.HANDED_OVER
-        else _FIXES.get(manner) or _behind(slowest) or _yielded(slowest) or _in_batches(case, mapped),
+        else _FIXES.get(manner) or _behind(slowest) or _one_by_one(slowest) or _in_batches(case, mapped),
         other_way=_WORKERS if _computes(case) else None,
     )
 
@@ -339,7 +342,8 @@ def _slowest(case: Case) -> _Slowest | None:
         return None
     behind = graph.kept_behind
     never_full = behind if behind is not None and _are_epochs_alike(case) else None
-    return _Slowest(stage, graph.batches, graph.kept_before, dropped_elements.of_training(graph), never_full)
+    dropped = dropped_elements.of_training(graph)
+    return _Slowest(stage, graph.batches, graph.kept_before, dropped, never_full, cut_windows.are_cut(case, stage))
 
 
 def _are_epochs_alike(case: Case) -> bool:
@@ -366,10 +370,10 @@ def _of_elements(slowest: _Slowest) -> str:
             f"The generator is asked for each of the {each} elements of a batch, {duration(ns)} each, a way into "
             "Python and back every time: have it yield whole batches. "
         )
-    return (
-        f"{stage.function} is called for each of {each} elements of a batch, {duration(ns)} each: put .batch(...) in "
-        "front of .map(...), and have it take whole batches. "
-    )
+    called = f"{stage.function} is called for each of {each} elements of a batch, {duration(ns)} each"
+    if slowest.cuts_windows:
+        return f"{called}, {cut_windows.SAID}"
+    return f"{called}: put .batch(...) in front of .map(...), and have it take whole batches. "
 
 
 def _each_call(slowest: _Slowest) -> tuple[int, float]:
@@ -381,13 +385,19 @@ def _each_call(slowest: _Slowest) -> tuple[int, float]:
     each = stage.batch_size or stage.elements // slowest.batches
     if not (stage.function or stage.name == _GENERATOR) or not stage.work_ns or each < _MANY_ELEMENTS:
         return each, 0.0
+    if cut_windows.makes_data_sets(stage) and not slowest.cuts_windows:
+        return each, 0.0
     ns = stage.work_ns / (each * slowest.batches)
     return each, ns if ns <= _SHORT_CALL_NS else 0.0
 
 
-def _yielded(slowest: _Slowest | None) -> str | None:
-    """The change where a generator gives elements one by one; None: none does, or each has enough to do."""
-    if slowest is None or slowest.stage.function is not None or not _each_call(slowest)[1]:
+def _one_by_one(slowest: _Slowest | None) -> str | None:
+    """The change where elements are given one by one, by a generator or windows; None: each has enough to do."""
+    if slowest is None or not _each_call(slowest)[1]:
+        return None
+    if slowest.cuts_windows:
+        return cut_windows.FIX
+    if slowest.stage.function is not None:
         return None
     return (
         "yield rows[i:i + N] in the generator, with a first axis of None in its signature, and no .batch(N) behind it"
