@@ -32,6 +32,8 @@ _COMPILING, _FEWEST = 0.8, 5
 """Share of the calls, and how many, that compile: a model that lasts does so in its first one."""
 _OF_PIPELINES = "trace Dataset_"
 """What TensorFlow calls a function that it makes for a pipeline: each call of predict has a pipeline of its own."""
+_TELLING_STEPS = 3
+"""Steps of an evaluation from which on they tell what one takes."""
 _OTHERS = 2
 """Calls behind the first one that tell what one usually takes."""
 _SHARE_OF_FIT = 0.15
@@ -74,18 +76,21 @@ def look(case: Case) -> Iterator[Claim]:
 def _queued_ns(case: Case) -> int:
     """For how long evaluations waited for what the training had the device do before them (ns).
 
-    Where steps return before the device has done them, the first one of an evaluation waits until it comes to that.
+    Where steps return before the device has done them, the first one of an evaluation waits until it comes to that: it
+    takes so much longer than the others, without what is compiled in it.
     """
     if not case.asynchronous:
         return 0
     steps = case.run.table("steps", ("loop", "loop_id", "start_ns", "dur_ns"))
     tests = steps.filter(pc.equal(steps["loop"], Loop.TEST)).sort_by("start_ns")
-    queued = 0
-    for number in pc.unique(tests["loop_id"]).to_pylist():
-        first, *others = tests.filter(pc.equal(tests["loop_id"], number))["dur_ns"].to_pylist()
-        if others:
-            queued += max(0, first - int(median(others)))
-    return queued
+    sums = [("start_ns", "first"), ("dur_ns", "first"), ("dur_ns", "approximate_median"), ("dur_ns", "count")]
+    evaluations = tests.group_by("loop_id", use_threads=False).aggregate(sums)
+    evaluations = evaluations.filter(pc.greater_equal(evaluations["dur_ns_count"], _TELLING_STEPS))
+    begins = evaluations["start_ns_first"]
+    ends = pc.add(begins, evaluations["dur_ns_first"])
+    first = case.phases.of(zip(begins.to_pylist(), ends.to_pylist(), strict=True)).get(Tree.FIT_VALIDATION, 0)
+    usual = pc.sum(evaluations["dur_ns_approximate_median"]).as_py() or 0
+    return max(0, first - int(usual))
 
 
 def _once_ns(calls: Sequence[Call]) -> int:
