@@ -212,25 +212,14 @@ class Lines(object):
         return False
 
     def end_window(self):
-        """Count no more on this thread; returns [(code, line)] of lines that have begun and are not counted yet.
-
-        line_profiler 5 counts a line when its frame comes to the next one. What it remembers of each frame until then
-        would count in a later window, if the frame is still there, and else never: of a function that is called anew
-        between two windows the line that takes longest would be met least.
-        """
+        """Count no more on this thread; returns [(code, line)] of lines that have begun and are not counted yet."""
         if self._manager is None or self._manager is self.profiler or sys.gettrace() is not self._manager:
             self.switch(False)
             return []
-        try:
-            begun = self.profiler.c_last_time
-        except KeyError:  # not a line was begun on this thread
-            begun = {}
+        begun = line_codes.begun(self.profiler, self._by_bytecode)
         self.profiler.disable()  # forgets them, and takes its trace function away
         self._disabled = True
-        if len(self._by_bytecode) != len(self._kept):
-            self._by_bytecode = {hash(one.__code__.co_code): one.__code__ for one in self._kept}
-        known = [(self._by_bytecode.get(code), record["f_lineno"]) for code, record in begun.items()]
-        return [place for place in known if place[0] is not None]
+        return begun
 
     def trace_function(self):
         """What counts an event that a trace function of Python is told of; None: line_profiler < 5 has none."""
@@ -300,6 +289,7 @@ class Lines(object):
         self.profiler.add_function(function)
         self._profiled.add(id(function.__code__))
         self._kept.append(function)
+        self._by_bytecode[hash(function.__code__.co_code)] = function.__code__
         if self._manager is None and _uses_monitoring(self.profiler):
             self._codes.append(function.__code__)
             _listen_locally(self.profiler, [function.__code__])
