@@ -127,6 +127,15 @@ _GROWN = Chore(
     "join them once, behind the loop, or fill an array that is large enough.",
     "parts.append(x) in the loop, and one call that joins the list behind it",
 )
+_FLUSHES = re.compile(r"\bf(data)?sync\(")
+FLUSHED = Chore(
+    "A file is brought to the disk, and that is waited for,",
+    Title("The loop waited until files were on the disk", "waiting until files are on the disk"),
+    "fsync comes back when the disk has all of it, which takes milliseconds: leave it out where the file only has to "
+    "outlive the program (flush, or closing it, does that; fsync is against a machine that loses power), or call it "
+    "once an epoch or every so many steps.",
+    "file.flush() in place of os.fsync(file.fileno())",
+)
 _LEANER = (
     (re.compile(r"\b(np|numpy)\.random\.choice\("), _DRAWN),
     (re.compile(r"(permutation|randperm)\(.*\)\s*\[\s*:"), _DRAWN),
@@ -165,7 +174,14 @@ def of_line(
     source = case.code.source(*line)
     if _GROWS.match(source):
         return _GROWN
+    if _FLUSHES.search(source):
+        return FLUSHED
     return conversion(case) if converts(source) else None
+
+
+def flushes(case: Case, line: SourceLine | None) -> bool:
+    """Whether the text of a line has the system bring a file to the disk: no frame tells that."""
+    return line is not None and _FLUSHES.search(case.code.source(*line)) is not None
 
 
 def converts(text: str) -> bool:

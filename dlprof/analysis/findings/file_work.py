@@ -36,6 +36,8 @@ CHUNKS = (
 )
 """The code for that."""
 _HDF5 = re.compile(r"^\s*(import|from) (h5py|tables)\b")
+_CALLED = re.compile(r"(\bdef\s+|\bself\.|\.)?\b(\w+)\(")
+"""Of what and which: what the script itself defines has lines of its own in which a stack would stand."""
 _SAVING = ("keras/src/saving/", "keras/saving/", "keras/engine/saving")
 """What Keras saves is a cause of its own."""
 
@@ -72,7 +74,10 @@ def _calls_a_file(case: Case, frame: Frame) -> bool:
     if frame.name == "<genexpr>":
         tree = source_loops.parsed([source.strip()])
         return tree is not None and any(map(_names_a_file, _of_generators(tree)))
-    return any(f"{name}(" in source for name in _FUNCTIONS)
+    return any(
+        name in _FUNCTIONS and (of == "." or (not of.startswith("def") and name not in case.code.defined))
+        for of, name in _CALLED.findall(source)
+    )
 
 
 def _of_generators(tree: ast.AST) -> Iterator[ast.AST]:

@@ -27,6 +27,8 @@ _SHARE_OF_LINES = 0.15
 """The same where only lines of the script's own stand there: starting operators is some of that in every loop."""
 _MOSTLY = 2 / 3
 """Of the time of a line in which code of an engine stands below it, from which on it is one that calls the engine."""
+_UNKNOWN = 0.5
+"""Of two things that a line may do, to run and to wait, nothing tells which one it does."""
 _SHARE_OF_STEPS = 0.40
 """The same of the steps where an engine converts data: a batch a step is usual, and cheap."""
 MAKES = frozenset({"array", "asarray", "as_tensor", "from_numpy", "tensor", "constant", "convert_to_tensor"})
@@ -54,7 +56,8 @@ def claims(case: Case) -> Iterator[Claim]:
 
     in_lines = case.code.share([Tree.FIT_STEPS], runs) * steps_ns
     idle_ns = sum(case.takes(*standing.QUIET_STEPS).values())
-    ns = max(in_libraries, min(in_lines, idle_ns, _ran(case) * steps_ns))
+    ran = _ran(case)
+    ns = max(in_libraries, min(in_lines, idle_ns, (1.0 if ran is None else ran) * steps_ns))
     converting = _converting(case) * steps_ns
     if converting > max(ns, _SHARE_OF_STEPS * steps_ns) and converting >= _SHARE_OF_WORK * case.work_ns:
         yield _of_conversions(case, converting)
@@ -64,8 +67,9 @@ def claims(case: Case) -> Iterator[Claim]:
         return
     line = case.code.hottest_line([Tree.FIT_STEPS], runs)
     chore = chores.of_line(case, line, [Tree.FIT_STEPS], runs)
+    is_known = ran is not None or ns <= in_libraries
     yield Claim(
-        Sentence(f"{_what(chore, line)} in the steps of the script's own loop, while no operator runs:"),
+        Sentence(f"{_what(chore, line, is_known)} in the steps of the script's own loop, while no operator runs:"),
         case.filled(ns, *standing.QUIET_STEPS, Tree.FIT_STEPS),
         [queries.python_stood(Phase.FIT_STEPS)],
         case.code.counting_note(line) + (chore.advice if chore else chores.advice(case, line, _ADVICE)),
@@ -75,7 +79,7 @@ def claims(case: Case) -> Iterator[Claim]:
             [Tree.FIT_STEPS],
             runs,
             ground=Ground.PLACE if chore is None else Ground.REPEATED,
-            agree=ns / max(ns, in_lines),
+            agree=ns / max(ns, in_lines) * (1.0 if is_known or chore else _UNKNOWN),
         ),
         fix=chore.fix if chore else chores.leaner(case, line),
     )
@@ -176,10 +180,13 @@ def calls_engine(case: Case, sample: Sample, functions: Collection[str]) -> bool
     return False
 
 
-def _what(chore: Chore | None, line: SourceLine | None) -> str:
+def _what(chore: Chore | None, line: SourceLine | None, is_known: bool) -> str:
     if chore is not None:
         return chore.what
-    return f"Python runs, most of all under line {line[1]}," if line is not None else "Python runs"
+    runs = "Python runs" if is_known else "The script stands, whether it runs or waits was not measured there,"
+    if line is None:
+        return runs
+    return f"{runs}, most of all under line {line[1]}," if is_known else f"{runs} most of all under line {line[1]},"
 
 
 def is_own(case: Case, sample: Sample) -> bool:
@@ -205,13 +212,21 @@ def _is_library(case: Case, sample: Sample) -> bool:
     """
     file = sample.frames[0].file
     waits = case.asynchronous and case.tree.unsplit is None and file.startswith("numpy/")
-    return is_own(case, sample) and file not in case.code.user_files and not waits
+    return is_own(case, sample) and file not in case.code.user_files and not (waits or _has_no_file(file))
 
 
-def _ran(case: Case) -> float:
-    """Share of the steps in which the main thread can have run Python while no operator ran: 1 where nobody knows."""
+def _has_no_file(file: str) -> bool:
+    """Whether code was made by `exec`, as cells are: what it calls leaves no frame, as with a line of the script's."""
+    return file.startswith("<") and not file.startswith("<python>/")
+
+
+def _ran(case: Case) -> float | None:
+    """Share of the steps in which the main thread can have run Python while no operator ran; None: nobody knows."""
     quiet = standing.outside_operators(case)
-    return quiet.ran if quiet is not None else 1.0
+    if quiet is not None:
+        return quiet.ran
+    stood = standing.of_phases(case, _STEPS)
+    return stood.ran if stood is not None else None
 
 
 def _lines_of_the_engine(case: Case) -> set[SourceLine | None]:

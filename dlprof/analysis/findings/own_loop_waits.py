@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from dlprof import units
 from dlprof.analysis import loops
-from dlprof.analysis.findings import doing, handed_over, queries, standing
+from dlprof.analysis.findings import chores, doing, handed_over, queries, standing
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine
 from dlprof.analysis.findings.pairs import of_the_slower
@@ -65,6 +65,7 @@ def claims(case: Case) -> Iterator[Claim]:
     line = line_of(case)
     told = _doing(case, line)
     sent, received = _handed_over(case, stood)
+    flushed = chores.FLUSHED if told is None and chores.flushes(case, line) else None
     yield Claim(
         Sentence(
             f"The training loop stands still for {100 * share:.0f} % of its steps{f', {told}' if told else ''}"
@@ -72,16 +73,17 @@ def claims(case: Case) -> Iterator[Claim]:
         ),
         case.takes(*_PATHS, share=max(share, _starting(case, line) if told == doing.FOR_A_PROCESS else 0.0)),
         [queries.python_stood(Phase.FIT_STEPS)],
-        _todo(told, sent, received),
+        flushed.advice if flushed else _todo(told, sent, received),
         line,
-        title=_TITLE,
+        title=flushed.title if flushed else _TITLE,
         support=case.code.support(
             _PATHS,
             lambda sample: may_wait(case, sample),
-            ground=Ground.PLACE if told is None else Ground.REPEATED,
+            ground=Ground.PLACE if told is None and flushed is None else Ground.REPEATED,
             part=share,
             usual=_USUAL,
         ),
+        fix=flushed.fix if flushed else None,
     )
 
 

@@ -29,6 +29,7 @@ _COMPILED_LAMBDA = re.compile(r"\b(jit|pmap|function|compile)\(\s*([\w.]+\(\s*)*
 """A function without a name that is compiled where it is made, not where it is called; what is around it may be its
 gradient, or its copies for each row.
 """
+_DEF = re.compile(r"\s*(?:async\s+)?def\s+(\w+)")
 _DEFINES = re.compile(r"\s*(class|(async\s+)?def)\b")
 _FOR = re.compile(r"\s*(async\s+)?for\b")
 _LOOP = re.compile(r"\b(for|while)\b")
@@ -221,9 +222,18 @@ class SampledCode:
                 frame = self.user_frame(sample)
                 if frame is None or self.is_import(frame.file, frame.line):
                     continue
-                if self._known is None or (frame.file, frame.line) in self._known:
+                if self._is_known(frame):
                     stood[frame.file, frame.line] = stood.get((frame.file, frame.line), 0) + sample.dur_ns
         return max(stood, key=lambda line: stood[line]) if stood else None
+
+    def _is_known(self, frame: Frame) -> bool:
+        """Whether a line was seen for sure, or is of code without a file, as of a cell, whose lines nobody counts."""
+        return self._known is None or (frame.file, frame.line) in self._known or frame.file not in self._counted
+
+    @cached_property
+    def _counted(self) -> set[str]:
+        """Files of which lines are told."""
+        return {row["file"] for row in self._run.rows("lines")}
 
     def stood_ns(self, line: SourceLine) -> int:
         """For how long a line was the innermost of the user's on the main thread, by the samples (ns)."""
@@ -400,8 +410,13 @@ class SampledCode:
         if function == LAMBDA:
             texts = (text for file in self.user_files for text in self.lines(file))
             return "lambda" in self.source(*line) or any(_COMPILED_LAMBDA.search(text) for text in texts)
-        made = re.compile(rf"\s*(async\s+)?def\s+{re.escape(function)}\b")
-        return any(made.match(text) for file in self.user_files for text in self.lines(file))
+        return function in self.defined
+
+    @cached_property
+    def defined(self) -> frozenset[str]:
+        """Names of the functions that the user's own code makes with `def`."""
+        found = (_DEF.match(text) for file in self.user_files for text in self.lines(file))
+        return frozenset(match.group(1) for match in found if match is not None)
 
     def line_with(self, *words: str) -> SourceLine | None:
         """The first line of the user's code that ran and has one of these words: the call that set something."""

@@ -57,7 +57,7 @@ def of_phases(case: Case, paths: Sequence[TreePath]) -> Standing | None:
     wanted = np.diff(integers(rows["main_run_ns"])) + np.diff(integers(rows["main_wait_ns"]))
     whole = np.diff(integers(rows["run_ns"])) + np.diff(integers(rows["wait_ns"]))
     # A thread that ends takes its part of the sums with it: what it did before is not known then.
-    inside = (_inside(case, paths, time) >= _INSIDE * length) & (whole >= wanted)
+    inside = (time_in(case, paths, time) >= _INSIDE * length) & (whole >= wanted)
     covered = int(length[inside].sum())
     if not covered or covered < _COVERED * sum(case.own(path) for path in paths):
         return None
@@ -101,7 +101,7 @@ def outside_operators(case: Case) -> OutsideOperators | None:
     return OutsideOperators(max(0.0, quiet - ran), ran, 1 - kernels)
 
 
-def _inside(case: Case, paths: Sequence[TreePath], time: Integers) -> Integers:
+def time_in(case: Case, paths: Sequence[TreePath], time: Integers) -> Integers:
     """How much of the time between each two samples lies in the phases (ns)."""
     lookup = case.phases.lookup
     wanted = pa.array(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from dlprof.analysis.findings import file_work, own_evaluations
+import numpy as np
+
+from dlprof.analysis.columns import integers
+from dlprof.analysis.findings import file_work, own_evaluations, standing
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence
 from dlprof.analysis.findings.own_evaluations import Doing
@@ -19,6 +22,8 @@ _PHASES = (Tree.FIT_INPUT, Tree.FIT_CALLBACKS, Tree.SCRIPT, Tree.DATA, Tree.FIT_
 _CALLS_PER_S, _BYTES_PER_S = 300.0, 20e6
 """More reads and writes, or bytes, per second than a training needs that has its data in memory."""
 _IO_WAIT = 0.10
+_INSIDE = 0.8
+"""Share of the time between two samples of the counters that is of the phases they are to speak of, where it can be."""
 _EVIDENCE = (
     Query(
         "reads and writes over time",
@@ -54,10 +59,7 @@ def look(case: Case) -> Iterator[Claim]:
 
 
 def _around_training(case: Case) -> Iterator[Claim]:
-    rates = _rates(case)
     waits = _disk_wait(case)
-    if not rates.is_busy and (waits or 0.0) < _IO_WAIT:
-        return
     takes: dict[TreePath, int] = {}
     for phase in _PHASES:
         share = case.code.share([phase], lambda sample: _in_file(case, sample))
@@ -66,7 +68,8 @@ def _around_training(case: Case) -> Iterator[Claim]:
     beside = _beside(case)
     for leaf, ns in case.input_waits.items() if beside else ():
         takes[leaf] = max(takes.get(leaf, 0), int(ns * beside))
-    if not takes:
+    rates = _rates(case, _tops(takes))
+    if not takes or (not rates.is_busy and (waits or 0.0) < _IO_WAIT):
         return
     called = sum(ns for leaf, ns in takes.items() if Tree.FIT_CALLBACKS.holds(leaf))
     in_callbacks = called > _MOSTLY * sum(takes.values())
@@ -137,14 +140,23 @@ def _in_file(case: Case, sample: Sample) -> bool:
     return file_work.stands_in(case, sample)
 
 
-def _rates(case: Case) -> _Rates:
-    rows = case.machine.process_samples("io_calls", "read_bytes", "write_bytes")
-    if rows.num_rows < 2:
-        raise Abstain("reads and writes were sampled less than twice during the training")
-    first, last = rows.take([0, rows.num_rows - 1]).to_pylist()
-    seconds = max(1e-3, (last["time_ns"] - first["time_ns"]) / 1e9)
-    moved = sum(last[name] - first[name] for name in ("read_bytes", "write_bytes"))
-    return _Rates((last["io_calls"] - first["io_calls"]) / seconds, moved / seconds)
+def _tops(takes: Collection[TreePath]) -> tuple[TreePath, ...]:
+    """The training, or what of the script is around it, by where files were worked on; else the training."""
+    tops = tuple(top for top in (Tree.FIT, Tree.SCRIPT, Tree.DATA) if any(top.holds(leaf) for leaf in takes))
+    return tops or (Tree.FIT,)
+
+
+def _rates(case: Case, paths: Sequence[TreePath]) -> _Rates:
+    """In these phases, and in no others: importing an engine reads thousands of times."""
+    rows = case.machine.process_samples("io_calls", "read_bytes", "write_bytes", around_ns=case.tree.wall_ns)
+    time = integers(rows["time_ns"])
+    length, inside = np.diff(time), standing.time_in(case, paths, time)
+    chosen = inside >= _INSIDE * length if (inside >= _INSIDE * length).any() else inside > 0
+    if not chosen.any():
+        raise Abstain("reads and writes were sampled less than twice where files are worked on")
+    calls, *moved = (np.diff(integers(rows[name])) for name in ("io_calls", "read_bytes", "write_bytes"))
+    seconds = max(1e-3, float(length[chosen].sum()) / 1e9)
+    return _Rates(float(calls[chosen].sum()) / seconds, float(sum(moved)[chosen].sum()) / seconds)
 
 
 def _disk_wait(case: Case) -> float | None:
