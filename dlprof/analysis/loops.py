@@ -97,3 +97,22 @@ def are_all_of_keras(run: Run) -> bool:
 def is_any_of_keras(run: Run) -> bool:
     """Whether Keras makes the steps of some loop."""
     return any(loop.how is FoundBy.KERAS for loop in of_run(run))
+
+
+def fetches_inside_steps(run: Run) -> bool:
+    """Whether the batches of the training are fetched inside its steps, as by Keras on TensorFlow.
+
+    A loop of the script's own asks for its batch before the step, and waits there: what threads of the engine prepare
+    during the step, nobody waits for.
+    """
+    return run.once("fetches inside steps", _fetches_inside_steps)
+
+
+def _fetches_inside_steps(run: Run) -> bool:
+    if not run.manifest.backend.input_inside_step:
+        return False
+    if all(loop.how is FoundBy.KERAS for loop in of_run(run)):
+        return True
+    steps = run.table("steps", ("loop", "input_ns"))
+    waits = steps.filter(pc.equal(steps["loop"].cast(pa.string()), Loop.TRAIN.value))["input_ns"]
+    return 2 * waits.null_count >= len(waits)

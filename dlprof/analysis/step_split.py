@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from dlprof.analysis import pace, step_times
+from dlprof.analysis import loops, pace, step_times
 from dlprof.analysis.columns import Integers, Truths, integers, steps_of
 from dlprof.analysis.kernel_window import Cover, Spans, Window, covers_of_events, main_window
 from dlprof.analysis.shares import proportional
@@ -125,7 +125,9 @@ def _measure(run: Run, window: Window, steps: pa.Table, *, asynchronous: bool) -
     covers = covers_of_events(run, window)
     covers[Cover.STEP] = window.span if goes_on else Spans(begin, end)
     covers[Cover.CALL] = Spans(called, called + integers(steps["call_ns"]))
-    covers[Cover.INPUT] = covers[Cover.INPUT].joined(Spans(begin, start))
+    asked_before = run.manifest.backend.input_inside_step and not loops.fetches_inside_steps(run)
+    waits = Spans(begin, start)
+    covers[Cover.INPUT] = waits if asked_before else covers[Cover.INPUT].joined(waits)
     time, on = _coverage(covers)
     spec = registry.find(window.engine)
     waits_are_idle = spec is not None and spec.waits_are_idle

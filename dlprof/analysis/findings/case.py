@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 
-from dlprof.analysis import breakdown, input_pipeline, training
+from dlprof.analysis import breakdown, input_pipeline, loops, training
 from dlprof.analysis.breakdown import Breakdown
 from dlprof.analysis.compare import Comparison
 from dlprof.analysis.findings import gap_causes, input_waits
@@ -167,7 +167,7 @@ class Case:
     @property
     def input_inside_step(self) -> bool:
         """Whether the next batch is fetched inside the step function."""
-        return self.run.manifest.backend.input_inside_step
+        return loops.fetches_inside_steps(self.run)
 
     @cached_property
     def training(self) -> training.Training | None:

@@ -149,7 +149,8 @@ def _runs_keras(case: Case) -> bool:
 
 def _feeds_itself(case: Case) -> bool:
     """Whether the engine's own loader gives Keras its batches: TensorFlow always has tf.data."""
-    return case.input_inside_step or any(row["kind"] == _OWN_LOADERS for row in case.run.rows("loaders"))
+    inside = case.run.manifest.backend.input_inside_step
+    return inside or any(row["kind"] == _OWN_LOADERS for row in case.run.rows("loaders"))
 
 
 def _changed(case: Case, slug: str, line: SourceLine) -> str | None:
