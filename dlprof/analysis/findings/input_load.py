@@ -255,10 +255,29 @@ class InputLoad:
         """Waits for the first batch of each pass (ns)."""
         return sum(one.first_wait_ns or 0 for one in self.passes)
 
-    def restarts_ns(self) -> int:
-        """Beginnings but the first, and ends but the last, of passes: what lasting workers would not need (ns)."""
+    def calls_of_restarts_ns(self) -> int:
+        """Calls that begin passes but the first, and end all but the last: what lasting workers would not need (ns)."""
         opened = sum(one.open_ns for one in self.passes[1:])
         return opened + sum(one.last_wait_ns or 0 for one in self.passes[:-1])
+
+    def restarts_ns(self) -> int:
+        """The same, with what first batches come later than others, while workers that were just started import (ns)."""
+        return self.calls_of_restarts_ns() + sum(map(self._late_ns, self.passes[1:]))
+
+    def starting_share(self) -> float:
+        """Share of the waits for batches in which workers that were just started had none to give: 0 to 1."""
+        return min(1.0, sum(map(self._late_ns, self.passes)) / max(1, sum(one.waited_ns for one in self.passes)))
+
+    def _late_ns(self, one: Pass) -> int:
+        """By how much the first batch of a pass came later than a worker needs for one (ns); 0: that is not known.
+
+        Each of them has as many turns of the loop for it as there are workers, at most.
+        """
+        workers = self.loader.workers
+        if not (workers and self.loader.uses_processes) or one.items <= workers + 1 or one.first_wait_ns is None:
+            return 0
+        others = one.end_ns - one.opened_ns - one.first_wait_ns - (one.last_wait_ns or 0)
+        return max(0, one.first_wait_ns - workers * others // (one.items - 1))
 
     # -- what other settings would do --------------------------------------------------------------------
 

@@ -108,7 +108,8 @@ def look(case: Case) -> Iterator[Claim]:
     yield from received_batches.claims(case, load)
     yield from drawn_rows.claims(case)
     yield from worker_contention.claims(case)
-    made, drawn = (1 - received_batches.share(load)) * _for_work(load), drawn_rows.takes(case)
+    starting = load.starting_share() if load is not None else 0.0
+    made, drawn = (1 - received_batches.share(load)) * _for_work(load) * (1 - starting), drawn_rows.takes(case)
     takes = {
         leaf: int((ns - drawn.get(leaf, 0)) * (made if leaf in input_waits.MEASURED else 1.0))
         for leaf, ns in case.input_waits.items()

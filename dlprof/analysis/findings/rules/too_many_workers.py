@@ -27,7 +27,7 @@ def look(case: Case) -> Iterator[Claim]:
     if loader.workers < _FACTOR * enough:
         return
     extra = (loader.workers - enough) / loader.workers
-    lasting = 0 if loader.persistent else load.restarts_ns()
+    lasting = 0 if loader.persistent else load.calls_of_restarts_ns()
     # Of two remedies for the same time the one that saves more has it: workers that last, or fewer of them.
     costs = load.starts_ns - (lasting if lasting > extra * load.starts_ns else 0)
     if load.computes and enough >= load.cores:  # as many batches at once on fewer cores: the first one comes late
