@@ -65,6 +65,11 @@ def waits_for_thread(frames: Sequence[Frame]) -> bool:
     return frames[0].file.startswith(THREADS)
 
 
+def waits_for_another(frames: Sequence[Frame]) -> bool:
+    """Whether a thread stands in Python's own code that waits for a thread, a process or an event of its loop."""
+    return frames[0].file.startswith((*THREADS, "<python>/selectors.py", "<python>/multiprocessing/"))
+
+
 def goes_back(frames: Sequence[Frame], engine: EngineSpec) -> bool:
     """Whether the engine computes gradients of operators that ran one by one."""
     return any(frame.name in engine.backward_functions for frame in frames)

@@ -36,6 +36,8 @@ _START_NS = 20_000_000
 """To start a worker process and to stop it, where the run has none: by forking, as measured on two cores."""
 _SLACK = 1.1
 """By so much workers must be faster than the steps: batches do not take equally long."""
+_LATE_NS = 50_000_000
+"""A worker that imports before its first batch takes longer than this; one that is forked does not."""
 _LEAST_STEPS = 8
 _LEAST_SEEN_NS = 300_000_000
 """Workers that were seen for less than this say nothing."""
@@ -261,7 +263,7 @@ class InputLoad:
         return opened + sum(one.last_wait_ns or 0 for one in self.passes[:-1])
 
     def restarts_ns(self) -> int:
-        """The same, with what first batches come later than others, while workers that were just started import (ns)."""
+        """The same, with what first batches come late by, while workers that were just started import (ns)."""
         return self.calls_of_restarts_ns() + sum(map(self._late_ns, self.passes[1:]))
 
     def starting_share(self) -> float:
@@ -277,7 +279,8 @@ class InputLoad:
         if not (workers and self.loader.uses_processes) or one.items <= workers + 1 or one.first_wait_ns is None:
             return 0
         others = one.end_ns - one.opened_ns - one.first_wait_ns - (one.last_wait_ns or 0)
-        return max(0, one.first_wait_ns - workers * others // (one.items - 1))
+        late = one.first_wait_ns - workers * others // (one.items - 1)
+        return late if late >= _LATE_NS else 0
 
     # -- what other settings would do --------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from dlprof.analysis import loops
 from dlprof.analysis.columns import integers, steps_of
+from dlprof.analysis.findings import doing
 from dlprof.schema.tree_paths import EDGES, Tree, TreePath
 from dlprof.schema.vocabulary import Loop, StepPart
 
@@ -119,7 +120,7 @@ def _hidden(case: Case) -> dict[TreePath, int]:
     TensorFlow fetches the batch inside the step, from threads of its own; the step waits for them where no kernel runs.
     """
     main = case.code.share([Tree.FIT_STEPS], case.code.feeds)
-    beside = case.code.share([Tree.FIT_STEPS], case.code.feeds, main=False)
+    beside = min(case.code.share([Tree.FIT_STEPS], case.code.feeds, main=False), _may_be_waited_for(case))
     whole = max(1, case.own(Tree.FIT_STEPS))
     kernels = case.own(Tree.FIT_STEPS / StepPart.KERNELS) / whole
     # What starts operators from Python waits for Python's lock between them, whether or not one of them runs meanwhile.
@@ -131,6 +132,17 @@ def _hidden(case: Case) -> dict[TreePath, int]:
             hidden[leaf] = max(0, min(ns, wanted))
             wanted -= hidden[leaf]
     return hidden
+
+
+def _may_be_waited_for(case: Case) -> float:
+    """Share of the steps in which the training may wait for what other threads make: 0 to 1.
+
+    In a loop of the script's own that stands in a wait for a thread. A thread that is not waited for makes no batches:
+    it saves or logs beside the training.
+    """
+    if case.input_inside_step or loops.is_any_of_keras(case.run) or not case.code.samples:
+        return 1.0
+    return case.code.share([Tree.FIT_STEPS], lambda sample: doing.waits_for_another(sample.frames))
 
 
 def loop_ns(case: Case) -> int:

@@ -27,8 +27,8 @@ _SHARE_OF_LINES = 0.15
 """The same where only lines of the script's own stand there: starting operators is some of that in every loop."""
 _MOSTLY = 2 / 3
 """Of the time of a line in which code of an engine stands below it, from which on it is one that calls the engine."""
-_UNKNOWN = 0.5
-"""Of two things that a line may do, to run and to wait, nothing tells which one it does."""
+_UNKNOWN = 0.3
+"""So much of what agrees is left where nothing tells whether a line runs or waits: it becomes a question."""
 _SHARE_OF_STEPS = 0.40
 """The same of the steps where an engine converts data: a batch a step is usual, and cheap."""
 MAKES = frozenset({"array", "asarray", "as_tensor", "from_numpy", "tensor", "constant", "convert_to_tensor"})

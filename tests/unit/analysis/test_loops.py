@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from dlprof.analysis import loops
 from dlprof.analysis.loops import FoundBy, LoopSummary
 from tests.unit import runs
@@ -62,3 +64,20 @@ def test_marks_beside_keras_say_so(tmp_path: Path) -> None:
     (found,) = loops.of_run(runs.make(tmp_path / "r", spans=spans, steps=[step(2)]))
 
     assert found.how is FoundBy.MARKS
+
+
+@pytest.mark.parametrize(
+    ("how", "input_ns", "inside"), [("inferred", 5, False), ("inferred", None, True), ("keras", 5, True)]
+)
+def test_a_loop_of_the_scripts_own_that_waits_before_its_steps_fetches_nothing_inside(
+    how: str, input_ns: int | None, inside: bool, tmp_path: Path
+) -> None:
+    """On TensorFlow, where Keras' steps fetch their batches; where no wait was measured, nobody knows."""
+    told = runs.manifest()
+    told["backend"]["input_inside_step"] = True
+    span = runs.span("fit", 1, 2, name="fit", span_id=1, detail=json.dumps({"how": how}))
+    steps = [{**step(1), "input_ns": input_ns}]
+
+    run = runs.make(tmp_path / "r", told, spans=[span], steps=steps)
+
+    assert loops.fetches_inside_steps(run) is inside

@@ -9,7 +9,8 @@ from os import close, dup, dup2, write
 _CHATTER = re.compile(
     r"profiler_session\.cc|save_profile\.cc|session_manager\.cc|Profiler session|USDT:|kineto|cupti|profiler\.cc"
     r"|plugin_tracer|DeviceProperties\.cpp"
-    r"|ActivityProfiler|External init callback must run in same thread|\[W .*profiler|rocprofiler|graph_executor\.cc:\d+: Subgraph backend",
+    r"|ActivityProfiler|External init callback must run in same thread"
+    r"|\[W .*profiler|rocprofiler|graph_executor\.cc:\d+: Subgraph backend",
     re.IGNORECASE,
 )
 

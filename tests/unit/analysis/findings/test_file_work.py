@@ -23,6 +23,10 @@ LINE: Call = ("log", "train.py", 1)
         ([("encode", "<python>/json/encoder.py", 200)], "text = json.dumps(row)", False),
         ([], "out.write(text)", True),
         ([], "total = sum(rows)", False),
+        ([], "def load(path): time.sleep(1)", False),
+        ([], "def load(path): return take(self.load(path), load(path))", False),
+        ([], "def read(path): return open(path)", True),
+        ([], "def read(path): return path.read(9)", True),
         (
             [("save_model", "keras/src/saving/saving_api.py", 9), ("write", "<python>/zipfile.py", 9)],
             "m.save(p)",

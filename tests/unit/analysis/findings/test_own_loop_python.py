@@ -184,3 +184,18 @@ def test_numpy_that_is_given_arrays_of_an_engine_which_works_on_waits_for_them(
     found = slugs(diagnosed(tmp_path / "r", told, **looping(("mean", file, 9), kernels_ms=19.9)))
 
     assert ("python-overhead" in found) is is_python
+
+
+def test_where_nobody_measured_whether_it_ran_a_line_may_have_waited(tmp_path: Path) -> None:
+    """No counters of the thread: it is asked, not said."""
+    finding = pick(diagnosed(tmp_path / "r", OWN, **looping()), "python-overhead")
+
+    assert finding.claim.startswith("The script stands, whether it runs or waits was not measured there, most of all ")
+    assert finding.confidence < 0.5
+
+
+def test_code_that_exec_made_is_no_library(tmp_path: Path) -> None:
+    """A cell: what it calls leaves no frame, as with a line of the script's; operators run for all of the steps."""
+    cell: list[Call] = [("<module>", "<ipython-input-2>", 5)]
+
+    assert "python-overhead" not in slugs(diagnosed(tmp_path / "r", OWN, **looping(*cell, kernels_ms=19.5)))

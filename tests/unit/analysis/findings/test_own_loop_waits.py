@@ -191,3 +191,13 @@ def test_who_stands_while_operators_run_waits_for_these(tmp_path: Path) -> None:
     tables = looping(*numpy) | runs.window(kernels) | cpu((2, BEGIN), (8, ran(1)), tree=20.0)
 
     assert "script-waits" not in slugs(diagnosed(tmp_path / "r", OWN, **tables))
+
+
+def test_a_line_that_waits_for_the_disk_is_told_what_to_do_about_it(tmp_path: Path) -> None:
+    """The text of its line says so: no frame does."""
+    run = runs.held(tmp_path / "r", OWN, **{**runs.training(), **looping(), **cpu((2, BEGIN), (8, ran(3)), tree=50.0)})
+    keep_source(run, "\n" * 39 + "os.fsync(log.fileno())\n")
+    finding = pick(diagnose.diagnose(run), "script-waits")
+
+    assert finding.heading == "The loop waited until files were on the disk"
+    assert finding.fix == "file.flush() in place of os.fsync(file.fileno())"

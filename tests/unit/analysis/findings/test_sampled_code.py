@@ -227,3 +227,22 @@ def test_fewer_samples_are_seen_where_sampling_was_thinned(tmp_path: Path, thinn
     found = code(tmp_path, None, probes=probes, **stood).support([Tree.FIT_STEPS], lambda _sample: True)
 
     assert found.seen == pytest.approx(seen)
+
+
+def test_a_line_of_a_cell_may_be_the_hottest(tmp_path: Path) -> None:
+    """Nobody counts its lines; its file is known from a call of `fit` there. Line 12 of a file that is counted was misread."""
+    cell = [("<module>", "train.py", 33), ("<module>", "<ipython-input-2>", 5)]
+    counted = {
+        "file": "train.py",
+        "function": "log",
+        "first_line": 30,
+        "line": 33,
+        "hits": 1,
+        "time_ns": 1,
+        "how": "exact",
+    }
+    call = runs.span("fit", 2, 8, name="fit", span_id=9, file="<ipython-input-2>", line=3)
+    stood = sampled((7, 7.4, cell), (7.4, 8, [("<module>", "train.py", 12)]))
+    mine = code(tmp_path, lines=[counted], spans=[call], **stood)
+
+    assert mine.hottest_line([Tree.FIT_CALLBACKS]) == ("<ipython-input-2>", 5)

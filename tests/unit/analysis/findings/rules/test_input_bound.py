@@ -23,6 +23,7 @@ from tests.unit.analysis.findings.cases import (
     on,
     parts,
     pick,
+    quiet,
     sampled,
     waiting_for_input,
 )
@@ -455,3 +456,19 @@ def test_workers_that_were_hardly_sampled_make_it_less_sure(tmp_path: Path) -> N
     unseen = Planted(fed).diagnosis(tmp_path / "b")
 
     assert pick(unseen, "input-bound").confidence < pick(seen, "input-bound").confidence
+
+
+@pytest.mark.parametrize(("waits", "at_stake"), [(True, 1_600 * MS), (False, None)])
+def test_a_thread_that_no_loop_waits_for_makes_no_batches(waits: bool, at_stake: int | None, tmp_path: Path) -> None:
+    """It runs the script's own Python for 3 of 6 s of steps; for 2 of these the training stands in a queue, or computes; operators run for a fifth."""
+    main: list[Call] = [("<module>", "train.py", 50), ("learn", "train.py", 40)]
+    took: Call = ("get", "<python>/queue.py", 171) if waits else ("backward", "torch/_tensor.py", 9)
+    made = sampled(
+        (2, 4, [*main, took]), (4, 8, [*main, ("backward", "torch/_tensor.py", 9)]), (2, 5, [("make", "train.py", 21)])
+    )
+    made["stacks"][2]["thread"] = "feeder"
+    span = {**runs.fit_span(), "detail": json.dumps({"how": "inferred"})}
+    tables = quiet(spans=[span], **runs.window([{**KERNELS[0], "ms": 4}]), **made)
+    found = diagnosed(tmp_path / "r", runs.manifest(keras=None), **tables).findings
+
+    assert next((one.at_stake_ns for one in found if one.slug == "input-bound"), None) == at_stake

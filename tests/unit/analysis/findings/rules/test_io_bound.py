@@ -105,3 +105,15 @@ def test_what_makes_the_text_that_is_written_works_on_no_file(source: str, is_io
     keep_source(run, "\n" * 20 + source + "\n")
 
     assert ("io-bound" in slugs(diagnose.diagnose(run))) == is_io
+
+
+def test_what_is_read_while_importing_is_none_of_the_training(tmp_path: Path) -> None:
+    """Ten thousand calls up to the first step, ten in the 6 s from there on, in which a line called `load` stands."""
+    calls = [*FIT, ("__getitem__", "train.py", 21), ("load", "numpy/lib/npyio.py", 4)]
+    read = cpu(
+        (0.5, {"io_calls": 0, "read_bytes": 0, "write_bytes": 0}),
+        (2.0, {"io_calls": 10_000, "read_bytes": 10**9, "write_bytes": 0}),
+        (8.0, {"io_calls": 10_010, "read_bytes": 10**9, "write_bytes": 0}),
+    )
+
+    assert "io-bound" not in slugs(diagnosed(tmp_path / "r", **waiting_for_input(**sampled((6, 8, calls)), **read)))

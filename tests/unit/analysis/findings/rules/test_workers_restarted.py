@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.unit.analysis.findings.cases import Planted, diagnosed, pick, slugs
 from tests.unit.analysis.findings.loading import FETCH, passes, processes, stood, trained
 from tests.unit.runs import MS
@@ -47,3 +49,18 @@ def test_threads_of_keras_are_restarted_without_a_remedy(tmp_path: Path) -> None
     finding = pick(diagnosed(tmp_path / "r", **trained([4], loaders=passes(**threads))), "workers-restarted")
 
     assert (finding.at_stake_ns, finding.remedy) == (402 * MS, None)
+
+
+@pytest.mark.parametrize(("uses_processes", "at_stake"), [(True, 416 * MS), (False, None)])
+def test_first_batches_that_come_late_are_for_workers_that_import(
+    uses_processes: bool, at_stake: int | None, tmp_path: Path
+) -> None:
+    """0.2 s for the first of 50, where 8 ms a step leave two workers 16 ms for one, in two of three passes.
+
+    Threads import nothing: their 16 ms of beginnings and ends are too little to be told.
+    """
+    late = {"open_ns": 4 * MS, "first_wait_ns": 216 * MS, "waited_ns": 300 * MS, "dur_ns": 616 * MS}
+    loaders = passes(**late, uses_processes=uses_processes)
+    found = diagnosed(tmp_path / "r", **trained([4], loaders=loaders, **WORKERS)).findings
+
+    assert next((one.at_stake_ns for one in found if one.slug == "workers-restarted"), None) == at_stake
