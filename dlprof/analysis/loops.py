@@ -115,4 +115,4 @@ def _fetches_inside_steps(run: Run) -> bool:
         return True
     steps = run.table("steps", ("loop", "input_ns"))
     waits = steps.filter(pc.equal(steps["loop"].cast(pa.string()), Loop.TRAIN.value))["input_ns"]
-    return 2 * waits.null_count >= len(waits)
+    return bool(2 * waits.null_count >= len(waits))

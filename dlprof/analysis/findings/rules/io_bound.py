@@ -154,9 +154,10 @@ def _rates(case: Case, paths: Sequence[TreePath]) -> _Rates:
     chosen = inside >= _INSIDE * length if (inside >= _INSIDE * length).any() else inside > 0
     if not chosen.any():
         raise Abstain("reads and writes were sampled less than twice where files are worked on")
-    calls, *moved = (np.diff(integers(rows[name])) for name in ("io_calls", "read_bytes", "write_bytes"))
+    names = ("io_calls", "read_bytes", "write_bytes")
+    calls, read, written = (float(np.diff(integers(rows[name]))[chosen].sum()) for name in names)
     seconds = max(1e-3, float(length[chosen].sum()) / 1e9)
-    return _Rates(float(calls[chosen].sum()) / seconds, float(sum(moved)[chosen].sum()) / seconds)
+    return _Rates(calls / seconds, (read + written) / seconds)
 
 
 def _disk_wait(case: Case) -> float | None:
