@@ -26,6 +26,8 @@ _MANY = 12.0
 """Hits a step from which on a line goes through something piece by piece."""
 _SHARE_OF_STEPS = 0.20
 _SHARE_OF_WORK = 0.15
+_GUESS = 0.5
+"""Hits that were counted in windows may be as far off."""
 _SEEN = 5
 """Samples of a line from which on they tell how much of its time was in the steps."""
 _MOSTLY_INSIDE = 0.9
@@ -148,8 +150,21 @@ def _way_back(case: Case, found: _Many) -> float:
     theirs = sum(row.count for row in rows if row.layer is None)
     if theirs < _MANY * case.kernels.window_steps or all(row.layer is None for row in rows):
         return 0.0
+    if not _may_start_operators(case, found):
+        return 0.0
     going_back = case.code.share([Tree.FIT_STEPS], lambda sample: doing.goes_back(sample.frames, case.engine))
     return going_back * theirs / sum(row.count for row in rows)
+
+
+def _may_start_operators(case: Case, found: _Many) -> bool:
+    """Whether operators of no layer are as many as the runs of the line, or half as many, as hits may be a guess.
+
+    A line that goes through numbers of NumPy starts none, and nothing goes back through it.
+    """
+    steps = case.loop.count if case.loop is not None else 0
+    a_step = (case.code.hits(found.line) or 0) / steps if steps else found.a_step
+    rows = (row for row in case.kernels.operators.rows if row.direction == Direction.FORWARD and row.layer is None)
+    return sum(row.count for row in rows) >= _GUESS * a_step * case.kernels.window_steps
 
 
 def _most(case: Case, where: _Where) -> _Many | None:
