@@ -178,7 +178,7 @@ def _of_operators(report: Report, facts: Facts) -> str:
     return (
         f"No GPU is in the trace: {ran}{_in_process(facts)} ran in {_percent(working, whole)} of "
         f"{_traced(report, facts, whole)}{_sorts(categories, whole, noun)}{_operator(report, facts, noun)}{data}."
-        f"{_other_processes(facts, noun)}"
+        f"{_own_functions(report, whole)}{_other_processes(facts, noun)}"
     )
 
 
@@ -247,6 +247,13 @@ def _with_callees(report: Report) -> str:
     of_imports = imported_functions.of_sums(report) == imported_functions.IMPORT
     named = ", ".join(f"{_short(name)} {duration(ns)}" for name, ns in own)
     return f" With what they {'import' if of_imports else 'call'}: {named}." if named else ""
+
+
+def _own_functions(report: Report, whole: int) -> str:
+    """Functions of the user's that took much of a trace (ns), work of operators in them included."""
+    own = [(name, ns) for name, ns in imported_functions.with_callees(report) if ns >= _WORTH * whole][:_TOP]
+    named = ", ".join(f"{_short(name)} {duration(ns)}" for name, ns in own)
+    return f" Functions of the script, with what they call: {named}." if named else ""
 
 
 def _of_stacks(report: Report) -> str:

@@ -42,11 +42,12 @@ HOW = {
 """How steps were told, for people."""
 
 _WHOSE = (
-    r"(?P<whose>(?:profiler|train(?:ing)?|global|mini|eval(?:uation)?|val(?:id(?:ation)?)?|test|infer(?:ence)?"
+    r"(?P<whose>(?:profile[rd]|train(?:ing)?|global|mini|eval(?:uation)?|val(?:id(?:ation)?)?|test|infer(?:ence)?"
     r"|predict(?:ion)?)[ _-]?)?"
 )
 _NUMBER = r"[ _:#=-]*[\[(]?(?P<number>\d{1,8})[\])]?"
 _NUMBERED = re.compile(rf"(?:{_WHOSE}(?:step|iter(?:ation)?|batch)|(?P<alone>train(?:ing)?)){_NUMBER}", re.IGNORECASE)
+_CALLED = re.compile(r"step (?P<number>\d{1,8}) \((?P<stem>.{1,4000})\)", re.DOTALL)
 _NAMED = re.compile(rf"{_WHOSE}(?:batch[ _-]?)?(?:step|iteration)(?:[ _-]?fn)?|train[ _-]?batch", re.IGNORECASE)
 _EPOCH = re.compile(rf"{_WHOSE}epoch{_NUMBER}", re.IGNORECASE)
 _OPTIMISER = re.compile(r"Optimizer\.step#.*")
@@ -94,6 +95,11 @@ class Mark:
     loop: Loop | None = None
 
 
+def step_called(text: str, number: int | str) -> str:
+    """The name of a range that its maker calls a step with a number, where its own name does not say so."""
+    return f"step {number} ({text})"
+
+
 def of_name(name: str) -> Mark | None:
     """What a range of this name marks; None: nothing."""
     plain = name.strip("#_ ")
@@ -103,6 +109,9 @@ def of_name(name: str) -> Mark | None:
         return Mark(MarkSort.INPUT, "")
     if _COLLECTIVE.fullmatch(plain):
         return Mark(MarkSort.COLLECTIVE, plain)
+    called = _CALLED.fullmatch(plain)
+    if called is not None:
+        return Mark(MarkSort.NUMBERED_STEP, called["stem"].lower(), int(called["number"]), _purpose(called["stem"]))
     for sort, pattern in ((MarkSort.NUMBERED_STEP, _NUMBERED), (MarkSort.EPOCH, _EPOCH), (MarkSort.STEP, _NAMED)):
         found = pattern.fullmatch(plain)
         if found is not None:

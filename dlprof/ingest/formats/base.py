@@ -90,6 +90,7 @@ class Reader:
         claims: Whether a file is of this format; must be quick, and not raise.
         read: Reads it; raises nothing but ArtifactError.
         read_with_columns: Reads one that does not name its columns, given their names; None: the format has none.
+        read_window: Reads a trace that dlprof took of a run of its own, whose phases are known beside it; None: as any.
     """
 
     name: str
@@ -97,3 +98,4 @@ class Reader:
     claims: Callable[[Sample], bool]
     read: Callable[[Path], FileContent]
     read_with_columns: Callable[[Path, Sequence[str]], FileContent] | None = None
+    read_window: Callable[[Path], FileContent] | None = None

@@ -111,13 +111,14 @@ def named(name: str | None) -> Reader | None:
     return next((reader for reader in all_readers() if reader.name == name), None)
 
 
-def read(path: Path, reader: Reader, columns: Sequence[str] = ()) -> FileContent:
+def read(path: Path, reader: Reader, columns: Sequence[str] = (), *, is_own: bool = False) -> FileContent:
     """Read a file; whatever goes wrong in the reader comes out as its error.
 
     Args:
         path: The file.
         reader: The reader of its format.
         columns: Names of its columns, for files that do not name them; a format without columns takes no notice.
+        is_own: Whether dlprof took the trace, of a run whose phases it knows.
 
     Raises:
         ArtifactError: The file is damaged, or asks for more than it may have.
@@ -127,6 +128,8 @@ def read(path: Path, reader: Reader, columns: Sequence[str] = ()) -> FileContent
         with limits.reading(path):
             if columns and reader.read_with_columns is not None:
                 return reader.read_with_columns(path, columns)
+            if is_own and reader.read_window is not None:
+                return reader.read_window(path)
             return reader.read(path)
     except (ArtifactError, UsageError, MemoryError):
         raise

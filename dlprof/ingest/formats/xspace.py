@@ -20,6 +20,7 @@ import numpy as np
 
 from dlprof.ingest.artifact import ArtifactError
 from dlprof.ingest.formats.base import FileContent, Reader, Sample
+from dlprof.ingest.kernels import own_functions
 from dlprof.ingest.kernels.beside import Beside
 from dlprof.ingest.kernels.events import CPU, NONE, Booleans, Events, Integers
 from dlprof.ingest.kernels.nesting import ROUNDING_NS
@@ -41,6 +42,8 @@ _DROPPED = re.compile(r"(\d+)[^.]*\bdropped")
 _PROBLEMS_AT_MOST = 100
 _HOLDS_OTHERS = ("while", "call", "conditional")
 _MARKS = ("events of threads of the host", "no operators, calls or waits, but marks of the framework itself")
+_IN_THEM = (EventKind.PYTHON, EventKind.ANNOTATION)
+"""What tells who called for work, and is none itself."""
 
 
 def claims(sample: Sample) -> bool:
@@ -68,11 +71,29 @@ def read(path: Path) -> FileContent:
     Raises:
         ArtifactError: The file is damaged, or empty: makers leave empty files when they run into limits.
     """
+    return _read(path, is_foreign=True)
+
+
+def read_window(path: Path) -> FileContent:
+    """The same of a trace that dlprof took itself, whose phases are known: compilation is one, and no kernel.
+
+    Raises:
+        ArtifactError: The file is damaged, or empty.
+    """
+    return _read(path, is_foreign=False)
+
+
+def _read(path: Path, *, is_foreign: bool) -> FileContent:
     if path.stat().st_size == 0:
         text = "the file is empty: a profiler leaves one when the trace is larger than 2 GB"
         raise ArtifactError(text, path=path, offset=0)
     with mapped(path) as data:
-        return _Reading(path, data).read()
+        reading = _Reading(path, data, is_foreign=is_foreign)
+        content = reading.read()
+        if reading.has_work:
+            return content
+        # No operator and no device: then what the framework tells of its own work is all there is.
+        return _Reading(path, data, is_foreign=is_foreign, keeps_all=True).read()
 
 
 @dataclass(frozen=True)
@@ -91,12 +112,23 @@ class _Marked:
 
 
 class _Reading:
-    """One file."""
+    """One file.
 
-    def __init__(self, path: Path, data: Any) -> None:
+    Args:
+        path: The file.
+        data: Its bytes.
+        is_foreign: Whether dlprof did not take the trace.
+        keeps_all: Whether events of the host that are no operators are kept as work of the framework.
+
+    Attributes:
+        has_work: Whether it has shown an operator, a kernel, a copy or a wait, or a device that they would be of.
+    """
+
+    def __init__(self, path: Path, data: Any, *, is_foreign: bool, keeps_all: bool = False) -> None:
         self._bytes = SpaceBytes(data)
         self._trace = Trace(path, "xspace", "tensorflow", attribution="path")
-        self._keeps_all = False
+        self._is_foreign, self._keeps_all = is_foreign, keeps_all
+        self.has_work = False
         self._unread: Counter[tuple[str, str]] = Counter()
         self._impossible = 0
         self._beside = Beside(self._trace)
@@ -108,12 +140,9 @@ class _Reading:
             for plane in head.planes:
                 self._add_programs(plane)
             roles = [(plane, role) for plane in head.planes if (role := plane_role(plane.name)) is not None]
-            self._keeps_all = any(role.is_tpu for _, role in roles)
+            if any(role.is_tpu for _, role in roles):
+                self._keeps_all = self.has_work = True
             self._add_planes(roles)
-            if not self._trace.size and not self._keeps_all:
-                # No operator and no device: then what the framework tells of its own work is all there is.
-                self._keeps_all, self._unread = True, Counter()
-                self._add_planes(roles)
             for plane in head.planes:
                 if plane_role(plane.name) is None:
                     self._count_plane(plane)
@@ -150,7 +179,9 @@ class _Reading:
             self._add_events(plane, role)
 
     def _add_events(self, plane: Plane, role: PlaneRole) -> None:
-        names = NameTable(self._trace, plane, is_gpu=not role.is_host, keeps_all=self._keeps_all)
+        names = NameTable(
+            self._trace, plane, is_gpu=not role.is_host, keeps_all=self._keeps_all, is_foreign=self._is_foreign
+        )
         operations = TpuNames(self._trace, self._bytes, plane)
         ends = xends.ends(self._bytes, plane)
         for at, span in enumerate(plane.lines):
@@ -213,6 +244,7 @@ class _Reading:
         """
         kept = told.kind != IGNORED
         good = kept & (events.offset_ps >= 0) & (events.duration_ps >= 0)
+        self.has_work = self.has_work or bool((good & ~np.isin(told.kind, _IN_THEM)).any())
         self._impossible += int((kept & ~good).sum())
         device = self._trace.lanes[lane].device
         # Rounded from picoseconds once, so that sums stay what the file says.
@@ -276,6 +308,8 @@ class _Reading:
         devices = [_device(plane, number) for number, plane in sorted(cores.items()) if number != CPU]
         host = head.hosts[0] if head.hosts else None
         self._trace.facts = {"host": host, "devices": devices, "planes": len(head.planes)}
+        if functions := own_functions.of_trace(self._trace):
+            self._trace.facts["own_with_callees"] = functions
         for problem in head.problems[:_PROBLEMS_AT_MOST]:
             match = _DROPPED.search(problem)
             self._trace.dropped += int(match[1][:18]) if match else 0
@@ -288,4 +322,4 @@ def _device(plane: Plane, number: int) -> dict[str, Any]:
     return {"device": number, "name": name, "kind": "tpu" if plane.name.startswith("/device:TPU") else "gpu"}
 
 
-READER = Reader("xspace", "TensorFlow or JAX profiler (.xplane.pb)", claims, read)
+READER = Reader("xspace", "TensorFlow or JAX profiler (.xplane.pb)", claims, read, read_window=read_window)

@@ -18,16 +18,16 @@ from dlprof.ingest.kernels.scopes import HloInstruction, NodePath
 from dlprof.ingest.kernels.trace import Lane, Trace
 from dlprof.ingest.parse.chrome import Args, ChromeFile, Event, as_ns, thread_number
 from dlprof.ingest.parse.passed_over import PassedOver
-from dlprof.ingest.parse.xnames import IGNORED, MAYBE, gpu_kind, host_kind, step_name
+from dlprof.ingest.parse.xnames import IGNORED, MAYBE, foreign_kind, gpu_kind, shown_name, step_name
 from dlprof.ingest.parse.xroles import PlaneRole, Role, line_role, plane_role, stream_number, why_unread
 from dlprof.schema.vocabulary import EventKind
 
 _MARKS = ("events of threads of the host", "no operators, calls or waits, but marks of the framework itself")
 _PLANE = re.compile(r"/(?:host|device):.*")
+_IN_THEM = (EventKind.PYTHON, EventKind.ANNOTATION)
+"""What tells who called for work, and is none itself."""
 _HOLDERS = ("while", "conditional", "call")
 _COPIES = re.compile(r"(async )?(copy|slice|dynamic-(update-)?slice|host|infeed|outfeed|send|recv)")
-_COMPILES = re.compile(r"backend_compile(?:_and_load)?")
-"""Compilation by XLA, on the thread that called the function. In runs of dlprof's own it is a phase, and no kernel."""
 _XSPACE, _VIEWER, _OF_PERFETTO = ".xplane.pb", ".trace.json", "perfetto_trace.json"
 _EVENTS_AT_MOST = 1_000_000
 """The makers write no more events than that."""
@@ -50,7 +50,7 @@ def read(path: Path) -> FileContent:
         ArtifactError: The file is damaged.
     """
     reading = _read(path, keeps_all=False)
-    if not reading.trace.size:
+    if not reading.has_work:
         # No operator and no device: then what the framework tells of its own work is all there is.
         reading = _read(path, keeps_all=True)
     reading.close()
@@ -96,10 +96,12 @@ class _Reading:
 
     Attributes:
         trace: What was read of it.
+        has_work: Whether it has shown an operator, a kernel, a copy or a wait.
     """
 
     def __init__(self, path: Path, *, keeps_all: bool) -> None:
         self.trace = Trace(path, "xspace-json", "tensorflow", attribution="path")
+        self.has_work = False
         self._keeps_all = keeps_all
         self._roles: dict[Any, PlaneRole | None] = {}
         self._lines: dict[Any, str] = {}
@@ -135,12 +137,13 @@ class _Reading:
         if kind == IGNORED:
             self._unread[_MARKS] += 1
             return
+        self.has_work = self.has_work or kind not in _IN_THEM
         is_step = role.is_host and args.step_num is not None
         start = as_ns(event.ts)
         self._rows.append(
             EventRow(
                 EventKind(kind),
-                self.trace.names.number(step_name(name, args.step_num or 0) if is_step else name),
+                self.trace.names.number(step_name(name, args.step_num or 0) if is_step else _shown(name, kind)),
                 start,
                 max(0, as_ns(event.ts + max(0.0, event.dur)) - start),
                 self._lane(event, role, line),
@@ -157,7 +160,7 @@ class _Reading:
         if args.hlo_op:
             self._instructions += args.correlation_id is None
             return EventKind.OPERATOR if args.correlation_id is None else EventKind.RUNTIME
-        kind = EventKind.OPERATOR if _COMPILES.fullmatch(name) else host_kind(name)
+        kind = foreign_kind(name)
         if kind != MAYBE:
             return kind
         return EventKind.RUNTIME if self._keeps_all else IGNORED
@@ -210,6 +213,10 @@ def _device_kind(use: Role, name: str) -> int:
     if use is Role.BESIDE:
         return EventKind.TRANSFER if _COPIES.match(name) else EventKind.KERNEL
     return gpu_kind(name) if use is Role.KERNELS else EventKind.KERNEL
+
+
+def _shown(name: str, kind: int) -> str:
+    return shown_name(name) if kind == EventKind.PYTHON else name
 
 
 def _number(value: int | str | None) -> int:

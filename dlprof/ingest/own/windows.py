@@ -108,7 +108,7 @@ class Windows:
         model = self._model(path.parent)
         dropped = 0
         for name in window.files:
-            trace = formats.read(_packed(path, name), reader).trace
+            trace = formats.read(_packed(path, name), reader, is_own=True).trace
             if trace is not None:
                 dropped += trace.dropped
                 self.skipped += trace.skipped
@@ -139,7 +139,7 @@ class Windows:
         """
         reader = formats.named(_WHOLE_RUN_FORMATS.get(path.suffix, "nvprof"))
         assert reader is not None  # noqa: S101  (they come with dlprof)
-        trace = formats.read(path, reader).trace
+        trace = formats.read(path, reader, is_own=True).trace
         if trace is None:
             return
         self.skipped += trace.skipped

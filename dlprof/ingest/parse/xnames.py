@@ -12,6 +12,8 @@ from dlprof.ingest.kernels.events import NONE, Booleans, Integers
 from dlprof.ingest.kernels.scopes import HloInstruction, NodePath, Scope
 from dlprof.ingest.kernels.trace import Trace
 from dlprof.ingest.parse.xplane import Plane
+from dlprof.schema import trace_marks
+from dlprof.schema.trace_marks import MarkSort
 from dlprof.schema.vocabulary import EventKind
 
 IGNORED = 99
@@ -24,6 +26,11 @@ _NODE_STATS = ("tf_op", "annotation")
 _COPIES = re.compile(r"^(Memcpy|Memset|MEMCPY|MEMSET)")
 _EAGER = re.compile(r"^EagerLocalExecute: (?!\w*(?:Optional|Iterator|Dataset))[A-Z]\w*$")
 """An operation that TensorFlow runs by itself; underscores begin a whole graph, the others are bookkeeping of input."""
+_COMPILES = re.compile(r"backend_compile(?:_and_load)?")
+"""Compilation by XLA, on the thread that called the function. In runs of dlprof's own it is a phase, and no kernel."""
+_PYTHON = re.compile(r"\$(?P<place>\S{1,4000}) (?P<function>.+)", re.DOTALL)
+"""Functions as the profiler's tracer of Python names them: `$train.py:14 load`, of those in C `$time sleep`."""
+_MARKS = frozenset((MarkSort.NUMBERED_STEP, MarkSort.STEP, MarkSort.EPOCH, MarkSort.INPUT))
 _LAUNCH = re.compile(r"^(cuda|hip|cu)[A-Z]\w+$|^(Memcpy|Memset)")
 _OPERATOR = re.compile(r"^[^\s:#]*[^\s:#]:_?[A-Z]\w*(#.*)?$")
 _BY_PREFIX: tuple[tuple[tuple[str, ...], int], ...] = (
@@ -68,19 +75,23 @@ class NameTable:
     Attributes:
         is_gpu: Whether the plane is that of a device.
         keeps_all: Whether events of the host that are no operators are kept as work of the framework.
+        is_foreign: Whether dlprof did not take the trace: names of ranges tell then what else would not be known.
         numbers: Stats, by their metadata, whose numbers tell something.
         references: Those whose texts do.
     """
 
-    def __init__(self, trace: Trace, plane: Plane, *, is_gpu: bool, keeps_all: bool = False) -> None:
+    def __init__(
+        self, trace: Trace, plane: Plane, *, is_gpu: bool, keeps_all: bool = False, is_foreign: bool = False
+    ) -> None:
         self.is_gpu = is_gpu
         self.keeps_all = keeps_all
         self._trace = trace
         self._texts = plane.stats
         self._numbers = np.asarray(sorted(plane.names), np.int64)
         texts = [plane.names[number] for number in self._numbers.tolist()]
-        self._names = np.asarray([trace.names.number(text) for text in texts] or [NONE], np.int32)
-        judge: Callable[[str], int] = gpu_kind if is_gpu else host_kind
+        shown = texts if is_gpu or not is_foreign else [shown_name(text) for text in texts]
+        self._names = np.asarray([trace.names.number(text) for text in shown] or [NONE], np.int32)
+        judge: Callable[[str], int] = gpu_kind if is_gpu else foreign_kind if is_foreign else host_kind
         self._kinds = np.asarray([judge(text) for text in texts] or [IGNORED], np.int64)
         self.numbers, self.references = plane.stat_numbers(_NUMBERS), plane.stat_numbers(_TEXTS)
 
@@ -171,14 +182,41 @@ class NameTable:
 
 
 def step_name(text: str, number: int | str) -> str:
-    """`train` of a step with a number: `train step 7`."""
+    """`train` of a step with a number: `train step 7`. That it is one its maker says, however it is called."""
     plain = text.partition("#")[0]
-    return f"{plain} {number}" if plain.lower().endswith("step") else f"{plain} step {number}"
+    usual = f"{plain} {number}" if plain.lower().endswith(("step", "batch")) else f"{plain} step {number}"
+    mark = trace_marks.of_name(usual)
+    is_told = mark is not None and mark.sort is MarkSort.NUMBERED_STEP
+    return usual if is_told else trace_marks.step_called(plain, number)
+
+
+def shown_name(text: str) -> str:
+    """The name of an event; of a function of Python as other profilers write it: `train.py(14): load`."""
+    found = _PYTHON.fullmatch(text)
+    if found is None:
+        return text
+    file, _, line = found["place"].rpartition(":")
+    return f"{file}({line}): {found['function']}" if line.isdigit() else f"{found['place']}.{found['function']}"
 
 
 def gpu_kind(name: str) -> int:
     """The kind of an event on a stream of a GPU."""
     return EventKind.TRANSFER if _COPIES.match(name) else EventKind.KERNEL
+
+
+def foreign_kind(name: str) -> int:
+    """The kind of an event of the host in a trace that dlprof did not take.
+
+    There the profiler may have traced Python, what compiles is in no phase, and only the names of the user's ranges
+    say when the program waited for its data.
+    """
+    if name.startswith("$"):
+        return EventKind.PYTHON if _PYTHON.fullmatch(name) else MAYBE
+    if _COMPILES.fullmatch(name):
+        return EventKind.OPERATOR
+    kind = host_kind(name)
+    mark = trace_marks.of_name(name) if kind == MAYBE else None
+    return EventKind.ANNOTATION if mark is not None and mark.sort in _MARKS else kind
 
 
 def host_kind(name: str) -> int:

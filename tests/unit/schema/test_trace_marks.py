@@ -18,6 +18,9 @@ from dlprof.schema.trace_marks import MarkSort, of_name, of_ops
         ("batch 3", "batch ", 3, None),
         ("train 31", "train ", 31, "train"),
         ("predict_batch_0", "predict_batch_", 0, "predict"),
+        ("Profiled batch 7", "profiled batch ", 7, None),
+        ("step 3 (My round)", "my round", 3, None),
+        ("step 3 (train round)", "train round", 3, "train"),
     ],
 )
 def test_a_range_may_number_a_step(name: str, stem: str, number: int, loop: str | None) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from dlprof.analysis import kernels
 from dlprof.ingest.artifact import ArtifactError
+from dlprof.ingest.formats import xspace
 from dlprof.ingest.parse import xplane
 from dlprof.store import query
 from tests.unit.ingest.formats.samples import put
@@ -133,6 +134,46 @@ def test_a_step_that_the_script_numbered_is_a_range_with_that_number(tmp_path: P
         ("annotation", "train step 0"),
         ("annotation", "train step 1"),
     ]
+
+
+def test_a_step_is_one_however_its_maker_calls_it(tmp_path: Path) -> None:
+    """Keras' callback calls it `Profiled batch`; that it has a number tells that it is a step."""
+    names = ["Profiled batch", "My round"]
+    plane = _plane("/host:CPU", [("main", [1, 1]), ("other", [2])], names, ["step_num"])
+    run = imported(tmp_path, put(tmp_path, _space(plane), "t.xplane.pb"))
+
+    assert rows(run, "SELECT kind, name FROM kernels ORDER BY name") == [
+        ("annotation", "Profiled batch 0"),
+        ("annotation", "Profiled batch 1"),
+        ("annotation", "step 0 (My round)"),
+    ]
+    assert [step["step"] for step in run.rows("steps")] == [0, 1]
+
+
+_COMPILES = _plane(
+    "/host:CPU", [("python", [1, 2, 3, 4])], ["$a.py:14 load", "$time sleep", "backend_compile", "Add:Add"], []
+)
+
+
+def test_compilation_and_functions_of_python_are_read_of_a_foreign_file(tmp_path: Path) -> None:
+    """They would be told as idle, and their events as marks of the framework."""
+    run = imported(tmp_path, put(tmp_path, _space(_COMPILES), "t.xplane.pb"))
+
+    assert rows(run, "SELECT kind, name FROM kernels ORDER BY start_ns") == [
+        ("python", "a.py(14): load"),
+        ("python", "time.sleep"),
+        ("operator", "backend_compile"),
+        ("operator", "Add:Add"),
+    ]
+    assert run.rows("skipped") == []
+
+
+def test_of_a_window_of_a_run_of_its_own_only_operators_are_read(tmp_path: Path) -> None:
+    """There compilation is a phase: as a kernel it would be counted twice."""
+    trace = xspace.read_window(put(tmp_path, _space(_COMPILES), "t.xplane.pb")).trace
+
+    assert trace is not None
+    assert [trace.names[name] for name in trace.events.take().name.tolist()] == ["Add:Add"]
 
 
 def test_a_file_of_planes_that_nobody_reads_is_refused(tmp_path: Path) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+from dlprof.analysis.findings import diagnose
+from dlprof.pipeline.importing import import_files
 from tests.unit import runs
 from tests.unit.analysis.findings.cases import GPU, Planted, pick, quiet
 from tests.unit.analysis.findings.foreign import abstained, found
@@ -43,11 +46,37 @@ def test_a_device_that_waits_for_other_streams_does_not_wait_for_the_host() -> N
     assert abstained("mxnet_gluon.json.gz", "gpu-idle") == "no kernel ran on a GPU"
 
 
-def test_a_trace_that_does_not_show_the_host_names_no_cause_of_its_gaps() -> None:
-    """Launches are in it, what the host did before them is not."""
+def test_functions_of_python_of_a_trace_of_jax_are_what_the_host_did() -> None:
+    """Its profiler traced them."""
     finding = found("tracelens_jax_gemm_mi300x.xplane.pb", "gpu-idle")
 
     assert finding is not None
+    assert "(longest during dispatch.py(87): apply_primitive: 3.71 ms)" in finding.claim
+
+
+def test_a_trace_that_does_not_show_the_host_names_no_cause_of_its_gaps(tmp_path: Path) -> None:
+    """Launches are in it, what the host did before them is not."""
+    planes = {1: "/device:GPU:0", 2: "/host:CPU"}
+    names = [{"ph": "M", "pid": pid, "name": "process_name", "args": {"name": name}} for pid, name in planes.items()]
+    line = {"ph": "M", "pid": 1, "tid": 7, "name": "thread_name", "args": {"name": "Stream #7"}}
+    launches = [
+        {
+            "ph": "X",
+            "pid": pid,
+            "tid": 7,
+            "name": name,
+            "ts": at,
+            "dur": dur,
+            "args": {"correlation_id": str(at // 10_000)},
+        }
+        for begin in range(0, 100_000, 10_000)
+        for pid, name, at, dur in ((2, "hipLaunchKernel", begin, 10), (1, "gemm", begin + 20, 5_000))
+    ]
+    path = tmp_path / "vm.trace.json"
+    path.write_text(json.dumps({"traceEvents": [*names, line, *launches]}))
+    run = import_files([path], tmp_path / "run", reader=None, report=lambda _: None)
+    finding = next(one for one in diagnose.diagnose(run).findings if one.slug == "gpu-idle")
+
     assert finding.heading == "The GPU had nothing to run, and the trace does not tell why"
     assert finding.next_step.startswith("Record the host, too")
 
