@@ -71,17 +71,17 @@ def of_run(run: Run, wall_ns: int) -> TraceTree:
     events = trace_events.of_run(run)
     if events is None:
         return TraceTree({Tree.TRACE: wall_ns}, Tree.TRACE, (), "its files hold no events of operators or kernels")
-    roots = _roots(run)
+    within = roots(run)
     leaves: dict[TreePath, int] = {}
     layers: dict[TreePath, tuple[LayerTime, ...]] = {}
-    for root, stretches in roots.items():
+    for root, stretches in within.items():
         parts, layers[root] = _split(events, root, stretches)
         leaves.update({path: ns for path, ns in parts.items() if ns})
-    steps = next((path for path in STEPS_OF_LOOP.values() if path in roots), Tree.TRACE)
+    steps = next((path for path in STEPS_OF_LOOP.values() if path in within), Tree.TRACE)
     return TraceTree(leaves, steps, layers.get(steps, ()), idle=_idle(events))
 
 
-def _roots(run: Run) -> dict[TreePath, Stretches]:
+def roots(run: Run) -> dict[TreePath, Stretches]:
     """When the process was in steps, and when not; a run whose steps an older dlprof did not keep is one stretch."""
     places = {Loop(loop): path for loop, path in STEPS_OF_LOOP.items()}
     by_phase: dict[TreePath, list[tuple[int, int]]] = {}

@@ -173,6 +173,8 @@ def _loop_line(line: LoopLine) -> str:
 
 def _whole(diagnosis: Diagnosis) -> str:
     time = duration(diagnosis.whole_ns)
+    if diagnosis.whole is Whole.TRACED:
+        return f"the {time} that were traced"
     return f"the {time} that some parts take longer" if diagnosis.whole is Whole.LONGER else time
 
 

@@ -440,6 +440,8 @@ class Whole(StrEnum):
     """What the share of a finding is of."""
 
     WALL = "the wall time"
+    TRACED = "the traced time"
+    """Of foreign traces between which, or in whose other processes, time passed that none of them shows."""
     GAP = "the gap"
     LONGER = "what takes longer"
 

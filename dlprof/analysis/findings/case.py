@@ -27,7 +27,7 @@ from dlprof.analysis.steps import StepSummary, of_run
 from dlprof.engines import registry
 from dlprof.engines.base import UNKNOWN, EngineSpec
 from dlprof.schema.tree_paths import OWN_PATHS, Tree, TreePath
-from dlprof.schema.vocabulary import StepPart, Whole
+from dlprof.schema.vocabulary import RunState, StepPart, Whole
 from dlprof.store.run import Run
 
 WORK = (Tree.FIT, Tree.EVALUATE, Tree.PREDICT, Tree.SCRIPT, Tree.DATA)
@@ -58,7 +58,9 @@ class Case:
 
     @property
     def whole_ns(self) -> int:
-        """What shares are of: the wall time, the gap, or the sum of what takes longer (ns)."""
+        """What shares are of: the wall or traced time, the gap, or the sum of what takes longer (ns)."""
+        if self.whole is Whole.TRACED:
+            return max(1, self.tree.wall_ns - self.tree.unattributed_ns)
         if self.against is None:
             return max(1, self.tree.wall_ns)
         return max(1, self.against.gap_ns if self.whole is Whole.GAP else sum(self.available.values()))
@@ -75,7 +77,8 @@ class Case:
     def whole(self) -> Whole:
         """What that is; of two runs the gap only where there is one."""
         if self.against is None:
-            return Whole.WALL
+            is_of_trace = self.run.manifest.state == RunState.IMPORTED
+            return Whole.TRACED if is_of_trace and self.tree.unattributed_ns > 0 else Whole.WALL
         return Whole.GAP if self.against.gap_ns > 0 and not self.against.noise else Whole.LONGER
 
     # -- time ------------------------------------------------------------------------------------------

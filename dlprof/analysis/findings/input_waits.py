@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow.compute as pc
 
-from dlprof.analysis import loops
+from dlprof.analysis import loops, trace_waits
 from dlprof.analysis.columns import integers, steps_of
 from dlprof.analysis.findings import doing
-from dlprof.schema.tree_paths import EDGES, Tree, TreePath
-from dlprof.schema.vocabulary import Loop, StepPart
+from dlprof.schema.tree_paths import EDGES, IN_PARTS, STEPS_OF_LOOP, Tree, TreePath
+from dlprof.schema.vocabulary import Loop, RunState, StepPart
 
 if TYPE_CHECKING:
     from dlprof.analysis.findings.case import Case
@@ -32,7 +32,7 @@ _HIDDEN_IN = (StepPart.IDLE, StepPart.SYNC, StepPart.DISPATCH, StepPart.HOST_PYT
 """Parts of a step that may be waits for a batch, in the order in which they are."""
 
 
-MEASURED = frozenset((Tree.FIT_INPUT, _WAITED))
+MEASURED = frozenset((Tree.FIT_INPUT, *(root / StepPart.INPUT for root in IN_PARTS)))
 """Waits that a clock tells, whatever was waited for. All others are told by the code that was seen to make batches."""
 _FEWEST_EPOCHS = 2
 _LONG_NS, _TIMES = 20_000_000, 5
@@ -70,7 +70,9 @@ def beginnings(case: Case) -> Beginnings | None:
 
 
 def waits(case: Case) -> dict[TreePath, int]:
-    """Waits in the loop of `fit`, by leaf (ns); empty where they are usual."""
+    """Waits in the loop of `fit`, of a foreign trace in all of it, by leaf (ns); empty where they are usual."""
+    if is_of_trace(case):
+        return _of_trace(case)
     takes = {**case.takes(Tree.FIT_INPUT, share=_of_waits(case)), **case.takes(_WAITED)}
     for hidden in (_hidden(case), _before_epochs(case)):
         for leaf, ns in hidden.items():
@@ -87,6 +89,28 @@ def waits(case: Case) -> dict[TreePath, int]:
         unusual = max(0.0, 1 - its_own / max(1, total))
         return {leaf: int(ns * unusual) for leaf, ns in takes.items()}
     return takes
+
+
+def is_of_trace(case: Case) -> bool:
+    """Whether the run is one of foreign traces, in which ranges and calls say when the program waited."""
+    return case.run.manifest.state == RunState.IMPORTED
+
+
+def _of_trace(case: Case) -> dict[TreePath, int]:
+    """The same of a foreign trace: it may name no steps, or only some, and does not always tell whether they train."""
+    waits = trace_waits.by_root(case.run)
+    takes = {}
+    for root, found in waits.items():
+        if root in STEPS_OF_LOOP.values() or found.are_of_batches:
+            takes.update(case.takes(root / StepPart.INPUT))
+    return takes if sum(takes.values()) >= max(1.0, USUAL * loop_ns(case)) else {}
+
+
+def seen(case: Case) -> int | None:
+    """How many waits the trace holds, or how many steps the loop had; None: not known."""
+    if is_of_trace(case):
+        return sum(found.count for found in trace_waits.by_root(case.run).values()) or None
+    return case.loop.count if case.loop else None
 
 
 def _of_waits(case: Case) -> float:
@@ -146,5 +170,7 @@ def _may_be_waited_for(case: Case) -> float:
 
 
 def loop_ns(case: Case) -> int:
-    """Steps, waits and callbacks of the training (ns)."""
+    """Steps, waits and callbacks of the training; of a foreign trace all that was traced (ns)."""
+    if is_of_trace(case):
+        return sum(case.own(root) for root in IN_PARTS)
     return sum(case.own(path) for path in (Tree.FIT_INPUT, Tree.FIT_STEPS, Tree.FIT_WAIT, Tree.FIT_CALLBACKS))

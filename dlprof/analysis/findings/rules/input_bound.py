@@ -39,6 +39,8 @@ from dlprof.schema.vocabulary import Ground, InputStage, Loop, Phase
 from dlprof.units import duration, times
 
 TITLE = Title("The training waited for its input", "waiting for the input")
+_OF_PROGRAM = Title("The program waited for its input", "waiting for the input")
+"""A foreign trace does not always tell whether what it shows is a training."""
 _OPENED = Title("An iterator was made anew for each batch", "making an iterator anew for each batch")
 _MOST_STEPS = 0.5
 """Share of the steps from which on such iterators are how the loop gets its batches."""
@@ -136,15 +138,16 @@ def _of_waits(case: Case, load: InputLoad | None, takes: Mapping[TreePath, int])
     batch = case.training.batch_size if case.training else None
     what = f". {needless.what} at line {line[1]}" if needless and line else ""
     of_batch = f" of {batch}" if batch else ""
+    trains = case.own(Tree.FIT_STEPS) > 0 or not input_waits.is_of_trace(case)
     return Claim(
-        Sentence(f"The training waits for its batches{of_batch}{what}:"),
+        Sentence(f"The {'training' if trains else 'program'} waits for its batches{of_batch}{what}:"),
         takes,
         [_WAITS, queries.python_stood(Phase.FIT_INPUT, Phase.FIT_STEPS), *([_STAGES] if slowest else [])],
         f"{case.code.counting_note(line)}{_of_workers(load) if load else ''}{_of_elements(slowest) if slowest else ''}"
         f"{_of_stage(slowest) if slowest else ''}{_of_beginnings(case) if load is None else ''}"
         f"{f'{targets} ' if targets else ''}{needless.advice if needless else _ADVICE[manner]}",
         line,
-        title=needless.title if needless else None,
+        title=needless.title if needless else None if trains else _OF_PROGRAM,
         support=_support(
             case,
             takes,
@@ -287,7 +290,7 @@ def _support(case: Case, takes: Mapping[TreePath, int], ground: Ground, covered:
     Of batches that were only handed over, that would be saved as far as the training could make them in less time.
     """
     part = sum(takes.values()) / max(1, input_waits.loop_ns(case) + takes.get(Tree.SCRIPT, 0))
-    seen, agree = case.loop.count if case.loop else None, 0.5 if ground is Ground.MODEL else 1.0
+    seen, agree = input_waits.seen(case), 0.5 if ground is Ground.MODEL else 1.0
     return Support(ground, seen=seen, agree=agree, part=part, usual=input_waits.USUAL, covered=covered)
 
 
