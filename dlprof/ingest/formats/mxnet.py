@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,10 @@ from dlprof.schema.vocabulary import EventKind
 _HOUSEKEEPING = ("Delete", "WaitForVar", "SetupExec", "Resource", "SetValueOp_clean")
 _WAITING = ("MXNDArraySyncCopyToCPU", "MXNDArrayWaitAll", "MXNDArrayWaitToRead", "MXNDArraySyncCopyFromCPU")
 _COPIES = "Copy"
+_OPERATOR = "operator"
 _API = "MXNET_C_API"
 _OWN = "dlprof"
+_NO_DOMAINS = frozenset((_OPERATOR, _API, _OWN, "", None))
 _DEVICES = frozenset(("cpu pinned/", "cpu shared/"))
 
 
@@ -32,7 +35,7 @@ def claims(sample: Sample) -> bool:
 
 
 def read(path: Path) -> FileContent:
-    """The operators of a trace of MXNet, and the calls of its C API that wait for them.
+    """The operators of a trace of MXNet, the calls of its C API that wait for them, and the ranges of the user's.
 
     Raises:
         ArtifactError: The file is damaged.
@@ -47,6 +50,15 @@ def read(path: Path) -> FileContent:
     reading.close()
     source.judge(trace)
     return FileContent.of(trace)
+
+
+class _Sort(Enum):
+    """What an event is of, and what its lane is called."""
+
+    ENGINE = "engine"
+    API = "C API"
+    RANGE = "ranges"
+    """`profiler.Task`, `Frame` and `Event`: their category is the user's domain."""
 
 
 @dataclass(frozen=True)
@@ -69,34 +81,37 @@ class _Reading:
 
     def take(self, event: Event) -> None:
         """Take the next event."""
-        if event.ph in ("B", "E") and event.cat == "operator":
-            self._edge(event, event.tid, begins=event.ph == "B", api=False)
+        if event.ph in ("B", "E") and event.cat == _OPERATOR:
+            self._edge(event, event.tid, _Sort.ENGINE)
         elif event.ph in ("b", "e") and event.cat == _API:
-            self._edge(event, event.id, begins=event.ph == "b", api=True)
+            self._edge(event, event.id, _Sort.API)
+        elif event.ph in ("b", "e", "B", "E") and event.cat not in _NO_DOMAINS:
+            self._edge(event, event.tid if event.id is None else event.id, _Sort.RANGE)
         elif event.ph == "X" and event.cat != _OWN:
-            self._row(event, event.ts, event.ts + max(0.0, event.dur), api=False)
+            self._row(event, event.ts, event.ts + max(0.0, event.dur), _Sort.ENGINE)
         elif event.ph == "M" and event.name == "process_name" and event.args is not None:
             self._devices[event.pid] = str(event.args.name)
         else:
             self._passed_over.add(event)
 
-    def _edge(self, event: Event, which: Any, *, begins: bool, api: bool) -> None:
-        key = (api, event.pid, which, event.name)
+    def _edge(self, event: Event, which: Any, sort: _Sort) -> None:
+        key = (sort, event.pid, which, event.name)
+        begins = event.ph in ("b", "B")
         other = self._waiting.last(key)
         if other is not None and other.begins != begins:
             self._waiting.end(key)
             low, high = sorted((other.ts, event.ts))
-            self._row(event, low, high, api=api)
+            self._row(event, low, high, sort)
         else:
             self._waiting.begin(key, _Edge(event.ts, begins))
 
-    def _row(self, event: Event, start_us: float, end_us: float, *, api: bool) -> None:
+    def _row(self, event: Event, start_us: float, end_us: float, sort: _Sort) -> None:
         name = str(event.name)
-        device = CPU if api else self._device(event.pid)
+        device = self._device(event.pid) if sort is _Sort.ENGINE else CPU
         tid = event.tid if isinstance(event.tid, int) else zlib.crc32(str(event.tid).encode())
-        lane_name = "C API" if api else f"engine {tid % 2**32:08x}"
-        lane = self._trace.lane((api, event.pid, event.tid), Lane(0, tid % 2**62, lane_name, device))
-        kind = _call_kind(name) if api else _operator_kind(name, device)
+        lane_name = f"{sort.value} {tid % 2**32:08x}" if sort is _Sort.ENGINE else sort.value
+        lane = self._trace.lane((sort, event.pid, event.tid), Lane(0, tid % 2**62, lane_name, device))
+        kind = _kind(name, device, sort)
         start = as_ns(start_us)
         self._rows.append(EventRow(kind, self._trace.names.number(name), start, as_ns(end_us) - start, lane, device))
 
@@ -113,6 +128,12 @@ class _Reading:
         """Say what was passed over, and what had no end."""
         self._passed_over.tell(self._trace)
         judge_unpaired(self._trace, self._waiting.unpaired)
+
+
+def _kind(name: str, device: int, sort: _Sort) -> EventKind:
+    if sort is _Sort.RANGE:
+        return EventKind.ANNOTATION
+    return _call_kind(name) if sort is _Sort.API else _operator_kind(name, device)
 
 
 def _call_kind(name: str) -> EventKind:
