@@ -18,6 +18,7 @@ from msgspec import structs
 
 from dlprof import rundir
 from dlprof.errors import BadDataError, NoInputError, Report
+from dlprof.ingest.formats import xspace_json
 from dlprof.pipeline import importing, rank_folders
 from dlprof.pipeline.importing_here import Here
 from dlprof.pipeline.importing_rank import Made
@@ -186,14 +187,21 @@ class _Import:
         made.passed_over.sort()
         if not made.ranks:
             file, why = next(iter(made.refused.items()))
-            each = f"cycles of one process: dlprof import {shlex.quote(str(self._source))}/*, without the folder itself"
-            # Other profilers write one profile in several formats: together they would count it as often.
-            are_cycles = all(_CYCLE.search(str(name)) and why == _UNRANKED for name, why in made.refused.items())
-            hint = each if are_cycles else None
-            raise BadDataError(f"No rank could be read. {file}: {why}.", hint=hint)
+            raise BadDataError(f"No rank could be read. {file}: {why}.", hint=self._other_way())
         first = made.folder.path / f"rank-{min(made.ranks):03d}"
         world = max(self._worlds, default=None)
         made.folder.write_manifest(rank_folders.shared_manifest(RunDir(first).read_manifest(), world))
+
+    def _other_way(self) -> str | None:
+        """How to import what has no ranks; None: something else is wrong with a file."""
+        if set(self._made.refused.values()) != {_UNRANKED}:
+            return None
+        if all(_CYCLE.search(name) for name in self._made.refused):
+            return f"cycles of one process: dlprof import {shlex.quote(str(self._source))}/*, without the folder itself"
+        files = [self._source / name for name in self._made.refused]
+        # Profilers write one profile in several formats: together they would count it as often.
+        told = [path for path in files if xspace_json.repeated(path, files) is None]
+        return f"the trace of one process: dlprof import {shlex.quote(str(told[0]))}" if len(told) == 1 else None
 
 
 def _rank_of(path: Path, facts: dict[str, Any]) -> Rank | None:

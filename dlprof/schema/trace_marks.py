@@ -52,10 +52,13 @@ _NAMED = re.compile(rf"{_WHOSE}(?:batch[ _-]?)?(?:step|iteration)(?:[ _-]?fn)?|t
 _EPOCH = re.compile(rf"{_WHOSE}epoch{_NUMBER}", re.IGNORECASE)
 _OPTIMISER = re.compile(r"Optimizer\.step#.*")
 _INPUT = re.compile(
-    r"enumerate\(DataLoader\)#.*|(?:data|batch)[ _-]?load(?:er|ing)?(?:[ _.-]*(?:next|__next__))?"
-    r"|(?:load|fetch|get)[ _-]?(?:next[ _-]?)?(?:data|batch)|next[ _-]?batch",
+    r"enumerate\(DataLoader\)#.*|(?:data|batch)[ _-]?load(?:er|ing)?(?:[ _.-]*(?:next|wait(?:ing)?))?"
+    r"|(?:load|fetch|get|read)[ _-]?(?:next[ _-]?)?(?:data|batch|inputs?)|next[ _-]?batch"
+    r"|(?:data|batch|input)[ _-]?wait(?:ing)?|data|(?:data[ _-]?(?:set|loader)|loader)(?:\.|::|[ _])_*next"
+    r"|input[ _-]?pipeline|(?:\[[^\[\]]{1,80}\]\.?)*(?:train|val|test|predict)_dataloader_next",
     re.IGNORECASE,
 )
+"""Names are compared without underscores around them: `dataset.__next`."""
 _COLLECTIVE = re.compile(r"(?:gloo|mpi|ucc|ccl|oneccl):\w+")
 _PURPOSES = {
     "train": Loop.TRAIN,

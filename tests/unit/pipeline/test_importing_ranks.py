@@ -165,3 +165,15 @@ def test_files_that_tell_no_rank_may_be_of_one_process(tmp_path: Path, suffix: s
 
     hint = f"cycles of one process: dlprof import {folder}/*, without the folder itself"
     assert caught.value.hint == (hint if is_told else None)
+
+
+def test_a_folder_with_one_profile_in_several_formats_is_told_as_one_process(tmp_path: Path) -> None:
+    """As JAX writes it: the form that tells most is to be imported."""
+    folder = written(tmp_path / "in", first=trace(None), second=trace(None))
+    (folder / "first.json").rename(folder / "vm.trace.json")
+    (folder / "second.json").rename(folder / "perfetto_trace.json")
+
+    with pytest.raises(BadDataError) as caught:
+        importing_ranks.import_folder(folder, tmp_path / "out", reader=None, report=silent, by=Here(1))
+
+    assert caught.value.hint == f"the trace of one process: dlprof import {folder / 'vm.trace.json'}"
