@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dlprof.analysis import kernels, trace_phases, trace_processes
 from dlprof.analysis.breakdown import Breakdown
@@ -80,12 +80,14 @@ class Facts:
         kernels: Kernels and operators with most time in sum: name and time (ns).
         kernels_ns: Time of all of them (ns).
         processes: The processes of its files, where one holds several; the one that is told comes first.
+        unseen: Named ranges, and the time in them in which nothing else was seen of the host (ns).
     """
 
     idle: Mapping[StepPart, int]
     kernels: Sequence[tuple[str, int]]
     kernels_ns: int
     processes: Sequence[ProcessTime] = ()
+    unseen: Mapping[str, int] = field(default_factory=dict)
 
 
 def facts(run: Run, tree: Breakdown | None) -> Facts:
@@ -93,7 +95,9 @@ def facts(run: Run, tree: Breakdown | None) -> Facts:
     sums = kernels.summarise(run, "kernel")
     rows = sorted(sums.work, key=lambda row: -row.self_ns)[:_TOP]
     named = [(str(row.keys["name"]), row.self_ns) for row in rows]
-    return Facts(tree.idle if tree is not None else {}, named, sums.all_ns, _processes(run))
+    if tree is None:
+        return Facts({}, named, sums.all_ns, _processes(run))
+    return Facts(tree.idle, named, sums.all_ns, _processes(run), tree.unseen)
 
 
 def _processes(run: Run) -> Sequence[ProcessTime]:

@@ -177,8 +177,8 @@ def _of_operators(report: Report, facts: Facts) -> str:
     ran = f"{noun}s and collectives" if categories[Category.COLLECTIVE] else f"{noun}s"
     return (
         f"No GPU is in the trace: {ran}{_in_process(facts)} ran in {_percent(working, whole)} of "
-        f"{_traced(report, facts, whole)}{_sorts(categories, whole, noun)}{_operator(report, facts, noun)}{data}."
-        f"{_own_functions(report, whole)}{_other_processes(facts, noun)}"
+        f"{_traced(report, facts, whole)}{_sorts(categories, whole, noun)}{_operator(report, facts, noun)}{data}"
+        f"{_in_ranges(facts, whole)}.{_own_functions(report, whole)}{_other_processes(facts, noun)}"
     )
 
 
@@ -247,6 +247,13 @@ def _with_callees(report: Report) -> str:
     of_imports = imported_functions.of_sums(report) == imported_functions.IMPORT
     named = ", ".join(f"{_short(name)} {duration(ns)}" for name, ns in own)
     return f" With what they {'import' if of_imports else 'call'}: {named}." if named else ""
+
+
+def _in_ranges(facts: Facts, whole: int) -> str:
+    """The named ranges in which much of a trace (ns) passed without an operator, a call or a wait."""
+    longest = sorted(facts.unseen.items(), key=lambda item: (-item[1], item[0]))[:_TOP]
+    named = ", ".join(f"{_short(name)} {_percent(ns, whole)}" for name, ns in longest if ns >= _WORTH * whole)
+    return f"; with nothing but a named range to be seen: {named}" if named else ""
 
 
 def _own_functions(report: Report, whole: int) -> str:

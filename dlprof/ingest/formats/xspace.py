@@ -41,7 +41,10 @@ from dlprof.schema.vocabulary import EventKind
 _DROPPED = re.compile(r"(\d+)[^.]*\bdropped")
 _PROBLEMS_AT_MOST = 100
 _HOLDS_OTHERS = ("while", "call", "conditional")
-_MARKS = ("events of threads of the host", "no operators, calls or waits, but marks of the framework itself")
+_MARKS = (
+    "events of threads of the host",
+    "marks of the framework itself, and ranges whose names tell no step, epoch or wait for data",
+)
 _IN_THEM = (EventKind.PYTHON, EventKind.ANNOTATION)
 """What tells who called for work, and is none itself."""
 

@@ -22,7 +22,10 @@ from dlprof.ingest.parse.xnames import IGNORED, MAYBE, foreign_kind, gpu_kind, s
 from dlprof.ingest.parse.xroles import PlaneRole, Role, line_role, plane_role, stream_number, why_unread
 from dlprof.schema.vocabulary import EventKind
 
-_MARKS = ("events of threads of the host", "no operators, calls or waits, but marks of the framework itself")
+_MARKS = (
+    "events of threads of the host",
+    "marks of the framework itself, and ranges whose names tell no step, epoch or wait for data",
+)
 _PLANE = re.compile(r"/(?:host|device):.*")
 _IN_THEM = (EventKind.PYTHON, EventKind.ANNOTATION)
 """What tells who called for work, and is none itself."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from dlprof.report import summary
 from dlprof.store.run import Run
 from tests.unit.foreign import Event, foreign, kernel, marked
-from tests.unit.runs import MS, S, make, manifest
+from tests.unit.runs import MS, S, make, manifest, table
 
 
 def verdict(run: Run) -> str:
@@ -254,3 +255,20 @@ def test_the_only_thread_is_not_called_as_a_whole_profile(tmp_path: Path) -> Non
     run = make(tmp_path / "r", manifest(state="imported", process={"wall_ns": S}), stacks=stacks, frames=frames)
 
     assert verdict(run) == "Of the samples, 100 % stood in f (me/a.py:3)."
+
+
+def test_named_ranges_in_which_nothing_ran_are_told(tmp_path: Path) -> None:
+    """They would be idle time without a name."""
+    run = foreign(tmp_path / "r", Event("operator", "aten::mm", 0, 60, category="matmul"), marked("write_log", 60, 40))
+
+    assert "; with nothing but a named range to be seen: write_log 40 %." in verdict(run)
+
+
+def test_functions_of_the_script_that_took_much_are_told_with_all_that_they_call(tmp_path: Path) -> None:
+    """As far as the file knows whose they are."""
+    run = foreign(tmp_path / "r", Event("operator", "dot", 0, 100, category="matmul"))
+    told = [{"function": "load (train.py:14)", "total_ns": 40 * MS}, {"function": "f (train.py:2)", "total_ns": MS}]
+    source = {"file": "0.json", "format": "xspace", "events": 1, "shift_ns": 0}
+    run._tables["sources"] = table("sources", [{**source, "facts": json.dumps({"own_with_callees": told})}])
+
+    assert verdict(run).endswith(" Functions of the script, with what they call: load (train.py:14) 40.0 ms.")
