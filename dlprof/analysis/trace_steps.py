@@ -15,9 +15,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dlprof.analysis import trace_updates
 from dlprof.analysis.columns import integers
 from dlprof.schema import trace_marks
-from dlprof.schema.trace_marks import HOW, PROGRAM_LINE, STEP_LINE, Mark, MarkSort
+from dlprof.schema.trace_marks import HOW, PROGRAM_LINE, SEVERAL_UPDATES, STEP_LINE, Mark, MarkSort
 from dlprof.schema.vocabulary import Category, Direction, EventKind, Loop
 from dlprof.store.run import Run
 
@@ -73,6 +74,7 @@ class Structure:
         overlapping: Steps that began before the one before had ended, and were cut there.
         empty: Ranges that have no duration, and are no steps.
         windows: The files that they are in.
+        may_share: Whether several steps may be one iteration: their work takes turns.
     """
 
     place: Place
@@ -82,6 +84,7 @@ class Structure:
     overlapping: int = 0
     empty: int = 0
     windows: frozenset[int] = frozenset()
+    may_share: bool = False
 
 
 @dataclass(frozen=True)
@@ -96,7 +99,7 @@ class _Range:
 def find(run: Run) -> Structure | None:
     """The steps and epochs of a run; None: its traces name none."""
     ranges = list(_ranges(run))
-    found = _of_ranges([one for one in ranges if one.mark.sort in _AS_STEPS]) or _of_files(run)
+    found = _of_ranges(run, [one for one in ranges if one.mark.sort in _AS_STEPS]) or _of_files(run)
     if found is None:
         return None
     whose = replace(found.place, window=0)
@@ -126,7 +129,7 @@ def _ranges(run: Run) -> Iterable[_Range]:
                 yield _Range(mark, place, lane, begin, begin + row["dur_ns"])
 
 
-def _of_ranges(ranges: Sequence[_Range]) -> Structure | None:
+def _of_ranges(run: Run, ranges: Sequence[_Range]) -> Structure | None:
     """The steps that the ranges of one process mark best."""
     groups: dict[tuple[Place, str, MarkSort, str], list[_Range]] = defaultdict(list)
     for one in ranges:
@@ -137,7 +140,7 @@ def _of_ranges(ranges: Sequence[_Range]) -> Structure | None:
     best = min(usable, key=_rank)
     place, how = best[0].place, HOW[best[0].mark.sort]
     if best[0].mark.sort is MarkSort.OPTIMISER:
-        return Structure(place, _between_updates(best), (), how)
+        return _of_updates(run, best)
     chosen = list(best)
     for group in sorted((group for group in usable if _goes_with(group, best)), key=_rank):
         if not _overlap(group, chosen):
@@ -199,10 +202,15 @@ def _cut(steps: Sequence[TraceStep]) -> tuple[tuple[TraceStep, ...], int]:
     return tuple(done), overlapping
 
 
-def _between_updates(updates: Sequence[_Range]) -> tuple[TraceStep, ...]:
-    """From the end of one update to that of the next: when the first step began is not known."""
-    ends = sorted({one.end for one in updates})
-    return tuple(TraceStep(at, begin, end, Loop.TRAIN) for at, (begin, end) in enumerate(itertools.pairwise(ends)))
+def _of_updates(run: Run, updates: Sequence[_Range]) -> Structure | None:
+    """From the end of one iteration's updates to that of the next: when the first step began is not known."""
+    place = updates[0].place
+    found = trace_updates.of_updates(run, place.window, sorted({one.end for one in updates}))
+    steps = tuple(
+        TraceStep(at, begin, end, Loop.TRAIN) for at, (begin, end) in enumerate(itertools.pairwise(found.ends))
+    )
+    how = HOW[MarkSort.OPTIMISER] if found.updates == 1 else SEVERAL_UPDATES
+    return Structure(place, steps, (), how, may_share=found.is_unsure) if steps else None
 
 
 def _of_files(run: Run) -> Structure | None:

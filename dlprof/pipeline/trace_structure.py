@@ -43,6 +43,12 @@ def _said(run: Run, found: Structure | None) -> list[Health]:
         if found.empty:
             text = "Ranges of steps have no duration: they are not counted."
             said.append(Health("trace-steps-empty", "warning", text, found.empty))
+        if found.may_share:
+            text = (
+                "Each update by the optimiser counts as a step, but what runs between updates takes turns: perhaps"
+                " several optimisers of one class share an iteration, which is as many steps then."
+            )
+            said.append(Health("trace-steps-updates", "warning", text, len(found.steps)))
     if place is not None and len(processes) > 1:
         known = {one.process: one.name for one in trace_processes.of_run(run)}
         name = known.get((place.host, place.rank, place.pid), f"rank {place.rank}")

@@ -40,6 +40,8 @@ HOW = {
     MarkSort.OPTIMISER: "from the end of one update by the optimiser to the end of the next",
 }
 """How steps were told, for people."""
+SEVERAL_UPDATES = "from the end of the last update by the optimisers of one iteration to that of the next"
+"""How they were told where several optimisers of one class share an iteration."""
 
 _WHOSE = (
     r"(?P<whose>(?:profile[rd]|train(?:ing)?|global|mini|eval(?:uation)?|val(?:id(?:ation)?)?|test|infer(?:ence)?"
