@@ -15,11 +15,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dlprof.analysis import trace_updates
-from dlprof.analysis.columns import integers
+from dlprof.analysis import trace_training, trace_updates
 from dlprof.schema import trace_marks
 from dlprof.schema.trace_marks import HOW, PROGRAM_LINE, SEVERAL_UPDATES, STEP_LINE, Mark, MarkSort
-from dlprof.schema.vocabulary import Category, Direction, EventKind, Loop
+from dlprof.schema.vocabulary import EventKind, Loop
 from dlprof.store.run import Run
 
 _NO_RANK = 1 << 15
@@ -75,6 +74,7 @@ class Structure:
         empty: Ranges that have no duration, and are no steps.
         windows: The files that they are in.
         may_share: Whether several steps may be one iteration: their work takes turns.
+        lane: The thread that their ranges are on; None: they are none of ranges.
     """
 
     place: Place
@@ -85,6 +85,7 @@ class Structure:
     empty: int = 0
     windows: frozenset[int] = frozenset()
     may_share: bool = False
+    lane: str | None = None
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,7 @@ class _Range:
     mark: Mark
     place: Place
     lane: str
+    thread: str
     begin: int
     end: int
 
@@ -126,7 +128,7 @@ def _ranges(run: Run) -> Iterable[_Range]:
             if mark is not None:
                 place = Place(row["rank"], row["host"], row["pid"], row["window"])
                 lane, begin = f"{row['device']} {row['lane']}", row["start_ns"]
-                yield _Range(mark, place, lane, begin, begin + row["dur_ns"])
+                yield _Range(mark, place, lane, row["lane"] or "", begin, begin + row["dur_ns"])
 
 
 def _of_ranges(run: Run, ranges: Sequence[_Range]) -> Structure | None:
@@ -148,7 +150,7 @@ def _of_ranges(run: Run, ranges: Sequence[_Range]) -> Structure | None:
     steps, overlapping = _cut(_in_order(chosen))
     empty = sum(one.end <= one.begin for one in chosen)
     windows = frozenset(one.place.window for one in chosen)
-    return Structure(place, steps, (), how, overlapping, empty, windows) if steps else None
+    return Structure(place, steps, (), how, overlapping, empty, windows, lane=best[0].thread) if steps else None
 
 
 def _rank(group: Sequence[_Range]) -> tuple[int, int, int, int]:
@@ -227,30 +229,17 @@ def _of_files(run: Run) -> Structure | None:
 
 
 def _with_loops(run: Run, found: Structure) -> tuple[TraceStep, ...]:
-    """The steps; those whose names do not tell what they are for train if gradients are computed in one of them."""
+    """The steps; of those whose names do not tell what they are for, those train in which gradients are computed."""
     unknown = [step for step in found.steps if step.loop is Loop.UNKNOWN]
-    if not unknown or not _trains(run, found.place, unknown):
+    if not unknown:
         return found.steps
-    return tuple(replace(step, loop=Loop.TRAIN) if step.loop is Loop.UNKNOWN else step for step in found.steps)
-
-
-def _trains(run: Run, place: Place, steps: Sequence[TraceStep]) -> bool:
-    """Whether work of a backward pass, or of an optimiser, began in one of the steps."""
-    training = [op["op_id"] for op in run.rows("kernel_ops") if _is_of_training(op)]
-    begins = np.asarray([step.begin for step in steps])
-    ends = np.asarray([step.end for step in steps])
-    for piece in run.pieces("kernel_events") if training else ():
-        rows = piece.filter(pc.is_in(piece["op_id"], pa.array(training, pa.int32())))
-        rows = rows.filter(pc.equal(rows["window"], place.window))
-        start = integers(rows["start_ns"])
-        at = np.searchsorted(begins, start, "right") - 1
-        if ((at >= 0) & (start < ends[np.maximum(at, 0)])).any():
-            return True
-    return False
-
-
-def _is_of_training(op: dict[str, str | None]) -> bool:
-    return op["direction"] in (Direction.BACKWARD, Direction.UPDATE) or op["category"] == Category.OPTIMISER
+    spans = [(step.begin, step.end) for step in unknown]
+    windows = found.windows or {found.place.window}
+    trains = dict(zip(spans, trace_training.of_steps(run, windows, found.lane, spans), strict=True))
+    return tuple(
+        replace(step, loop=Loop.TRAIN) if step.loop is Loop.UNKNOWN and trains[step.begin, step.end] else step
+        for step in found.steps
+    )
 
 
 def _with_waits(steps: Sequence[TraceStep], waits: Sequence[_Range]) -> tuple[TraceStep, ...]:

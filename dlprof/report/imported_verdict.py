@@ -18,7 +18,7 @@ from dlprof.report import imported_functions, step_words
 from dlprof.report.imported_parts import Facts
 from dlprof.report.model import MeasuredGpus, PhaseStack, Report
 from dlprof.schema.tree_paths import IN_PARTS, Tree
-from dlprof.schema.vocabulary import Category, EventKind, StepPart, StepTime
+from dlprof.schema.vocabulary import Category, EventKind, Loop, Phase, StepPart, StepTime
 from dlprof.units import cut, duration
 
 _WORTH = 0.05
@@ -65,7 +65,7 @@ def of(report: Report, facts: Facts) -> str:
         told = f"What ran is not known: {report.lost_tables[0].why}."
     if not told:
         told = _NO_WORK if report.phases else "The files hold no event from which a time can be told."
-    return f"{told}{_of_steps(report)}"
+    return f"{told}{_of_steps(report)}{_of_other_steps(report)}"
 
 
 def _of_devices(report: Report, facts: Facts) -> str:
@@ -328,6 +328,16 @@ def _of_steps(report: Report) -> str:
     told = f" A {kind} takes {duration(steps.median_ns)}, the {figure} of {steps.count}"
     beyond = _beyond_steps(report)
     return f"{told}, but {beyond}." if beyond else f"{told}."
+
+
+def _of_other_steps(report: Report) -> str:
+    """Steps beside those that train which do not: they may evaluate."""
+    others = next((phase for phase in report.phases if phase.name == Phase.STEPS and phase.count), None)
+    if report.steps is None or report.steps.loop is not Loop.TRAIN or others is None or not others.count:
+        return ""
+    noun, verb = ("step", "takes") if others.count == 1 else ("steps", "take")
+    whole = "" if others.count == 1 else " in all"
+    return f" {others.count} other {noun}, without a backward pass, {verb} {duration(others.dur_ns)}{whole}."
 
 
 def _beyond_steps(report: Report) -> str:

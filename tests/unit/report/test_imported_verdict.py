@@ -272,3 +272,18 @@ def test_functions_of_the_script_that_took_much_are_told_with_all_that_they_call
     run._tables["sources"] = table("sources", [{**source, "facts": json.dumps({"own_with_callees": told})}])
 
     assert verdict(run).endswith(" Functions of the script, with what they call: load (train.py:14) 40.0 ms.")
+
+
+def test_steps_that_do_not_train_are_told_beside_those_that_do(tmp_path: Path) -> None:
+    """An evaluation under the same profiler is no training step that takes longer."""
+    run = foreign(
+        tmp_path / "r",
+        *(marked(f"ProfilerStep#{number}", 10 * number, 10) for number in range(3)),
+        Event("operator", "aten::mm", 0, 10, direction="backward"),
+        Event("operator", "aten::mm", 10, 10, direction="forward"),
+        Event("operator", "aten::mm", 20, 10, direction="forward"),
+    )
+
+    assert verdict(run).endswith(
+        "The trace holds one train step, of 10.0 ms. 2 other steps, without a backward pass, take 20.0 ms in all."
+    )
