@@ -59,6 +59,8 @@ def merged(skipped: Sequence[Skipped]) -> list[Skipped]:
 
 
 _TOLD_AT_MOST = 6
+MALFORMED = "trace-malformed"
+"""What the health section calls events that are no events, or have times that cannot be."""
 
 
 def told(skipped: Sequence[Skipped]) -> str:

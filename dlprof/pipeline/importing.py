@@ -13,9 +13,9 @@ from typing import Any
 
 from dlprof import rundir
 from dlprof.errors import Report, UsageError, nearest
-from dlprof.ingest.artifact import ArtifactError, told
+from dlprof.ingest.artifact import MALFORMED, ArtifactError, told
 from dlprof.ingest.formats import registry as formats
-from dlprof.ingest.formats import xspace_json
+from dlprof.ingest.formats import strays, xspace_json
 from dlprof.ingest.formats.base import FileContent, Reader
 from dlprof.ingest.limits import Limits, applied
 from dlprof.pipeline.imported_files import ImportedFiles
@@ -86,7 +86,7 @@ def _told_once(paths: Sequence[Path], report: Report) -> Sequence[Path]:
 
 
 def _read(path: Path, reader: Reader, columns: Sequence[str], report: Report) -> FileContent:
-    content = formats.read(path, reader, columns)
+    content = strays.pass_over(formats.read(path, reader, columns))
     _refuse_unread(path, reader, content)
     report(f"{path.name}: {reader.title}, {_size(content)}")
     return content
@@ -134,6 +134,9 @@ def _refuse_unread(path: Path, reader: Reader, content: FileContent) -> None:
     """A run without an event, of a file that has some, would say that nothing happened."""
     if content.is_empty and content.skipped:
         raise ArtifactError(f"nothing in it could be read as {reader.name}: {told(content.skipped)}", path=path)
+    for said in content.trace.health if content.is_empty and content.trace is not None else ():
+        if said.slug == MALFORMED:
+            raise ArtifactError(f"nothing in it could be read as {reader.name}: {said.message}", path=path)
 
 
 def _size(content: FileContent) -> str:

@@ -104,6 +104,8 @@ def read(path: Path) -> FileContent:
     with TableReader(frozenset(_KINDS), frozenset(flops.TORCH_OPERATORS), memory_records.RECORD) as reader:
         for block in source.blocks(reader):
             batch = _of_events(block, work) if isinstance(block, list) else _of_table(block, work)
+            if not isinstance(block, list):
+                source.negative += int((batch.dur_us < 0).sum())
             source.malformed += work.add(batch)
     work.passed_over.tell(trace)
     _close(trace, source, work)

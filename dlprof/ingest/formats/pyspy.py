@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 
-from dlprof.ingest.artifact import ArtifactError, Health
+from dlprof.ingest.artifact import ArtifactError, Health, Skipped
 from dlprof.ingest.file_names import FileNames
 from dlprof.ingest.formats.base import FileContent, Reader, Sample
 from dlprof.ingest.limits import budget
@@ -47,6 +47,8 @@ _FOLDED = re.compile(
 _FOLDED_END = re.compile(r"\([^;\n]{1,999}:[0-9]+\) [0-9]+\r?$", re.MULTILINE)
 _OF_OTHERS = re.compile(r"(?:[^;\n]{1,999}(?:;[^;\n]{1,999}){1,500} [0-9]{1,12}\r?\n){2}")
 """Folded stacks of other makers begin so, whose frames need have no files (`stackcollapse-perf.pl`, async-profiler)."""
+_EMPTY = re.compile(r"(?: [0-9]{1,12}\r?\n)+")
+"""Stacks without a frame, of samples in which py-spy found no function of Python: a thread that begins or ends."""
 _TRAMPOLINE = re.compile(r"py::(.+):(/.*\.py)", re.DOTALL)
 """A function of Python as Linux perf sees it (`python -X perf`)."""
 _FILENAME = re.compile(r'"args"\s*:\s*\{[^{}]*"filename"')
@@ -63,12 +65,19 @@ _ROW_BYTES = 200
 
 def claims(sample: Sample) -> bool:
     """Whether the file is of py-spy, or stacks of another sampler in speedscope's format."""
-    text = sample.text.lstrip("\ufeff \t\r\n")
+    text = _without_empty(sample.text)
     if text.startswith("{"):
         return _SCHEMA in text
     if text.startswith("["):
         return bool(_FILENAME.search(text) and _BEGIN_OR_END.search(text)) and not _COMPLETE.search(text)
     return _is_own(text) or _OF_OTHERS.match(text) is not None
+
+
+def _without_empty(text: str) -> str:
+    """A text without what is empty at its begin: blanks, and stacks without a frame."""
+    text = text.lstrip("\ufeff\t\r\n")
+    empty = _EMPTY.match(text)
+    return text[empty.end() if empty else 0 :].lstrip("\ufeff \t\r\n")
 
 
 def _is_own(text: str) -> bool:
@@ -279,7 +288,7 @@ def _add_evented(stacks: _Stacks, key: int, profile: _Profile, frames: list[Fram
 def _read_raw(path: Path) -> FileContent:
     stacks = _Stacks()
     ends: dict[Thread, int] = {}
-    total = 0
+    total = empty = 0
     is_own = False
     for number, record in _records(path):
         is_own = is_own or _is_own(record)
@@ -291,10 +300,14 @@ def _read_raw(path: Path) -> FileContent:
         ends[thread] = start + count * ASSUMED_NS
         stacks.add(thread, (start, count * ASSUMED_NS), stack, thread)
         total += count
-    if not ends:
+        empty += 0 if stack else count
+    if not stacks.known:
         raise ArtifactError("there are no stacks in it", path=path)
     name, said = ("pyspy-raw", _without_time(path)) if is_own else ("folded-stacks", _of_unknown_counts(path))
-    return stacks.content(name, {"samples": total, "threads": len(ends)}, [said])
+    content = stacks.content(name, {"samples": total, "threads": len(ends)}, [said])
+    if empty:
+        content.skipped = [Skipped("samples", empty, "their stacks have no frame")]
+    return content
 
 
 def _records(path: Path) -> Iterator[tuple[int, str]]:

@@ -18,7 +18,7 @@ from typing import IO, Any
 
 import msgspec
 
-from dlprof.ingest.artifact import ArtifactError
+from dlprof.ingest.artifact import MALFORMED, ArtifactError
 from dlprof.ingest.kernels.trace import Trace
 from dlprof.ingest.limits import budget
 from dlprof.ingest.parse.chrome_tables import Table, TableReader
@@ -35,6 +35,8 @@ _BETWEEN = re.compile(rb"\}\s{0,64}+,\s{0,64}+\{")
 """Between two events. More blanks than that are no place to cut at, so that nothing has to be looked at twice."""
 _START = re.compile(rb'"traceEvents"\s*:\s*\[')
 _STARTS_AT_MOST = 16
+_BOM = b"\xef\xbb\xbf"
+"""What some programs of Windows put before a text in UTF-8."""
 _FIRST_KEY = re.compile(rb'\s*\{\s*("[^"\\]{1,64}")')
 
 
@@ -90,11 +92,13 @@ class ChromeFile:
         path: The file; `.gz` is told by its first bytes, not by its name.
         top: What stands beside the events: known whole only after the events were read.
         malformed: Events that are no events, and were passed over.
+        negative: Events that end before they begin: they count as without a duration.
     """
 
     path: Path
     top: dict[str, Any] = field(default_factory=dict)
     malformed: int = 0
+    negative: int = 0
     _consumed: int = 0
     _buffer: bytes = b""
 
@@ -136,9 +140,15 @@ class ChromeFile:
             raise ArtifactError("nested too deeply", path=self.path, offset=self._consumed) from error
 
     def judge(self, trace: Trace) -> None:
-        """Tell the trace how many events were passed over."""
+        """Tell the trace how many events were passed over, or have times that cannot be."""
         text = f"{self.malformed} events of {self.path.name} are malformed and were passed over."
-        trace.drop("trace-malformed", "warning", text, self.malformed)
+        trace.drop(MALFORMED, "warning", text, self.malformed)
+        if self.negative:
+            text = (
+                f"{self.negative} events of {self.path.name} have a negative duration: how long they took is not "
+                "known, and they count as without duration."
+            )
+            trace.tell("trace-negative", "warning", text, self.negative)
 
     def _fail(self, message: str, offset: int = 0) -> ArtifactError:
         return ArtifactError(message, path=self.path, offset=self._consumed + offset)
@@ -148,7 +158,9 @@ class ChromeFile:
         while True:
             more = source.read(PIECE_BYTES)
             self._buffer += more
-            start = self._buffer[:64].lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
+            if not self._consumed and self._buffer.startswith(_BOM):
+                self._drop(len(_BOM))
+            start = self._buffer[:64].lstrip()[:1]
             if start == b"[":
                 self._drop(self._buffer.index(b"[") + 1)
                 return False
@@ -252,6 +264,7 @@ class ChromeFile:
         low, high = -US_AT_MOST, US_AT_MOST
         good = [e for e in events if low < e.ts < high and low < e.dur < high and e.ts + e.dur < high]
         self.malformed += len(events) - len(good)
+        self.negative += sum(e.dur < 0 and e.ph == "X" for e in good)
         return good
 
     def _leniently(self, text: bytes) -> list[Event] | None:

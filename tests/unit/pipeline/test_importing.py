@@ -58,3 +58,17 @@ def test_what_was_passed_over_is_stored_and_told_in_health(tmp_path: Path) -> No
         {"source": "t.json", "what": "instants", "events": 1, "why": "they have no duration"}
     ]
     assert run.rows("health")[0]["message"] == "1 events of t.json were not read: instants: they have no duration."
+
+
+def test_a_file_whose_events_all_have_impossible_times_is_refused(tmp_path: Path) -> None:
+    """With how many they were; no run folder is left."""
+    path = tmp_path / "t.json"
+    path.write_text('[{"ph": "X", "name": "a", "ts": 9e18, "dur": 1}, {"ph": "X", "name": "b", "ts": 9e18, "dur": 1}]')
+
+    with pytest.raises(ArtifactError) as refused:
+        imported(tmp_path, path)
+
+    assert str(refused.value) == (
+        "t.json: nothing in it could be read as chrome: 2 events of t.json are malformed and were passed over."
+    )
+    assert not (tmp_path / "run").exists()

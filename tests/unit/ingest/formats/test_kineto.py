@@ -203,3 +203,16 @@ def test_ranks_that_were_merged_into_one_file_are_told_apart(tmp_path: Path, lab
     busy = [(round(time.busy_ns / 1e3), round(time.span_ns / 1e3)) for time in device_time.of_run(run)]
     assert sorted(busy) == [(547656, 1222847), (580050, 1231186)]
     assert "trace-processes-joined" not in [row["slug"] for row in run.rows("health")]
+
+
+@pytest.mark.parametrize("copies", [1, 20_000])
+def test_negative_durations_are_counted_and_told(tmp_path: Path, copies: int) -> None:
+    """How long such an event took is not known; in large files, which are read as tables, too."""
+    event = {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "args": {"External id": 1}}
+    events = [{**event, "ts": 100 * at, "dur": -50 if at % 2 else 50, "note": "x" * 400} for at in range(2 * copies)]
+    path = tmp_path / "t.json"
+    path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
+
+    run = imported(tmp_path, path)
+
+    assert [(row["slug"], row["count"]) for row in run.rows("health")] == [("trace-negative", copies)]

@@ -160,3 +160,11 @@ def test_a_functions_own_time_is_no_function(tmp_path: Path) -> None:
 
     assert [row["function"] for row in run.rows("frames")] == ["crunch"]
     assert [row["dur_ns"] for row in run.rows("stacks")] == [3_000_000_000]
+
+
+def test_stacks_without_a_frame_at_the_begin_are_counted_and_passed_over(tmp_path: Path) -> None:
+    """py-spy writes such a line for samples of threads in which no function of Python runs."""
+    run = imported(tmp_path, put(tmp_path, " 3\n<module> (a.py:1);work (a.py:4) 7\n"))
+
+    assert [row["dur_ns"] for row in run.rows("stacks")] == [70_000_000]
+    assert [(row["what"], row["events"]) for row in run.rows("skipped")] == [("samples", 3)]

@@ -45,3 +45,12 @@ def test_events_that_make_no_sense_are_counted(tmp_path: Path) -> None:
 
     assert [row.keys["op"] for row in kernels.summarise(run, "op").rows] == ["good"]
     assert kernels.summarise(run, "op").dropped_events == 2
+
+
+def test_a_byte_order_mark_is_no_part_of_the_trace(tmp_path: Path) -> None:
+    """Programs of Windows put one before an object, as before a list."""
+    for head, tail in ((b'{"traceEvents": [', b"]}"), (b"[", b"]")):
+        path = tmp_path / "t.json"
+        path.write_bytes(b"\xef\xbb\xbf" + head + b'{"ph": "X", "name": "a", "ts": 1, "dur": 2}' + tail)
+
+        assert [event.name for piece in chrome.ChromeFile(path).pieces() for event in piece] == ["a"]
