@@ -20,6 +20,7 @@ import numpy.typing as npt
 from dlprof.analysis.clock_bounds import MOST_DRIFT, Bounds
 from dlprof.analysis.collective_rows import common, streams
 from dlprof.analysis.columns import Floats, Integers, Truths
+from dlprof.schema.vocabulary import RunState
 from dlprof.store.ranked import Member
 
 _SAME_BOOT_NS = 1_000_000_000
@@ -135,7 +136,9 @@ def _hosts(members: Sequence[Member]) -> list[_Host]:
     for member in sorted(members, key=lambda one: one.rank):
         anchor = member.run.manifest.clock.anchor_start
         if anchor is None:
-            raise _NotKnownError("a rank does not tell when its clock began")
+            is_foreign = member.run.manifest.state == RunState.IMPORTED
+            foreign = "the clocks of foreign traces are not compared"
+            raise _NotKnownError(foreign if is_foreign else "a rank does not tell when its clock began")
         boot = anchor.wall_ns - anchor.perf_ns
         known = (
             one for one in hosts if one.members[0].host == member.host and abs(one.boot_ns - boot) <= _SAME_BOOT_NS

@@ -17,7 +17,7 @@ import pyarrow as pa
 from dlprof.analysis.columns import Integers, integers
 from dlprof.schema import trace_marks
 from dlprof.schema.trace_marks import MarkSort
-from dlprof.schema.vocabulary import Category, EventKind, Loop
+from dlprof.schema.vocabulary import Category, EventKind, Loop, RunState
 from dlprof.store.ranked import Member
 from dlprof.store.run import Run
 
@@ -69,6 +69,8 @@ def match(members: Sequence[Member]) -> DeviceCollectives:
     by_rank = {member.rank: _durations(member.run, windows) for member in members}
     if len(members) < 2 or not any(by_rank.values()):
         return DeviceCollectives(unknown="no collectives on devices were traced in two ranks")
+    if _are_apart(members):
+        return DeviceCollectives(unknown="the traces of the ranks were not taken at one time")
     names = set.intersection(*(set(found) for found in by_rank.values()))
     # Of another number in some rank nobody knows which belong together.
     whole = sorted(name for name in names if len({len(found[name]) for found in by_rank.values()}) == 1)
@@ -86,6 +88,17 @@ def match(members: Sequence[Member]) -> DeviceCollectives:
         spread_ns=int(np.median(dur.max(axis=0) - shortest)),
         steps=None if windows is None else windows.steps,
     )
+
+
+def _are_apart(members: Sequence[Member]) -> bool:
+    """Whether foreign traces of two ranks of one machine share no time: then they hold other collectives."""
+    spans: dict[str, list[tuple[int, int]]] = {}
+    for member in members:
+        told = member.run.manifest
+        begin, dur = told.clock.origin_wall_ns, told.process.wall_ns
+        if told.state == RunState.IMPORTED and begin is not None and dur:
+            spans.setdefault(member.host, []).append((begin, begin + dur))
+    return any(max(begin for begin, _ in own) >= min(end for _, end in own) for own in spans.values())
 
 
 def _windows(members: Sequence[Member]) -> _Windows | None:

@@ -1,4 +1,4 @@
-"""The processes of a run of foreign traces, where its files hold several of one rank, and how much each worked."""
+"""The processes of a run of foreign traces, where its files hold several, and how much each worked."""
 
 from __future__ import annotations
 
@@ -43,20 +43,30 @@ def named(facts: Mapping[str, Any]) -> str:
 
 
 def of_run(run: Run) -> list[ProcessTime]:
-    """The processes, those first whose operators took longest; none where no file holds several."""
-    windows = [row for row in run.rows("kernel_windows") if row["dur_ns"] and row["pid"]]
-    if len({(row["host"], row["rank"], row["pid"]) for row in windows}) < 2:
+    """The processes, those first whose operators took longest; none where all files are of one."""
+    windows = [row for row in run.rows("kernel_windows") if row["dur_ns"]]
+    if len({_process(row) for row in windows}) < 2:
         return []
     sources, times = run.rows("sources"), operator_times(run)
+    ranks, hosts = {row["rank"] for row in windows}, {row["host"] for row in windows}
     spans: dict[Process, int] = {}
     names: dict[Process, str] = {}
     for row in windows:
-        process = row["host"], row["rank"], row["pid"]
+        process = _process(row)
         spans[process] = spans.get(process, 0) + row["dur_ns"]
         facts = json.loads(sources[row["window"]]["facts"] or "{}") if row["window"] < len(sources) else {}
-        names.setdefault(process, named({"pid": row["pid"], **facts}))
+        parts = [
+            f"rank {row['rank']}" if len(ranks) > 1 else "",
+            named({"pid": row["pid"], **facts}) if row["pid"] else "",
+            row["host"] or "" if len(hosts) > 1 else "",
+        ]
+        names.setdefault(process, ", ".join(part for part in parts if part))
     found = [ProcessTime(one, names[one], times.get(one, 0), span) for one, span in spans.items()]
     return sorted(found, key=lambda one: -one.operators_ns)
+
+
+def _process(row: Mapping[str, Any]) -> Process:
+    return row["host"], row["rank"], row["pid"]
 
 
 def operator_times(run: Run) -> Mapping[Process, int]:
@@ -72,6 +82,6 @@ def _operator_times(run: Run) -> Mapping[Process, int]:
         own[~np.isin(integers(piece["op_id"]), operators)] = 0
         sums = piece.select(["host", "rank", "pid"]).append_column("own", [own]).group_by(["host", "rank", "pid"])
         for row in sums.aggregate([("own", "sum")]).to_pylist():
-            process = row["host"], row["rank"], row["pid"]
+            process = _process(row)
             times[process] = times.get(process, 0) + row["own_sum"]
     return times

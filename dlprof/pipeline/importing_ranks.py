@@ -19,9 +19,10 @@ from msgspec import structs
 from dlprof import rundir
 from dlprof.errors import BadDataError, NoInputError, Report
 from dlprof.ingest.formats import xspace_json
-from dlprof.pipeline import importing, rank_folders
+from dlprof.pipeline import importing, rank_cycles, rank_folders
 from dlprof.pipeline.importing_here import Here
 from dlprof.pipeline.importing_rank import Made
+from dlprof.pipeline.rank_cycles import Candidate
 from dlprof.rundir import RunDir
 from dlprof.schema.manifest import Rank
 
@@ -128,6 +129,9 @@ class _Import:
         self._worlds: list[int] = []
         self._done = self._files = 0
         self._source = Path()
+        self._read: list[Candidate] = []
+        self._paths: dict[int, Path] = {}
+        self._ranks: dict[int, Rank] = {}
 
     def read(self, by: Reads, files: Sequence[Path], reader: str | None) -> None:
         """Have all of them read."""
@@ -146,36 +150,42 @@ class _Import:
     def _take(self, path: Path, number: int, told: Made) -> None:
         self._done += 1
         of = self._files
-        place = self._place(number)
         if not told.is_trace:
             self._made.passed_over.append(path.name)
             return
-        why = told.error
-        if why is None:
-            why = self._refused(path, told, place)
-        if why is not None:
-            shutil.rmtree(place, ignore_errors=True)
-            self._made.refused[path.name] = why
-            self._report(f"{path.name}: not taken: {why}")
-        elif (
-            of <= 16 or self._done % 16 == 0 or self._done == of
-        ):  # a line for each of a thousand tells nobody anything
+        rank = _rank_of(path, told.facts)
+        if told.error is not None or rank is None:
+            self._refuse(path, number, told.error or _UNRANKED)
+            return
+        manifest = RunDir(self._place(number)).read_manifest()
+        self._read.append(Candidate(number, rank.rank, manifest.clock.origin_wall_ns, manifest.process.wall_ns or 0))
+        self._paths[number], self._ranks[number] = path, rank
+        if of <= 16 or self._done % 16 == 0 or self._done == of:  # a line for each of a thousand tells nobody anything
             self._report(f"{self._done}/{of} {path.name}")
 
-    def _refused(self, path: Path, told: Made, place: Path) -> str | None:
-        """Give a run its rank and its place; why not, if that cannot be."""
-        rank = _rank_of(path, told.facts)
-        if rank is None:
-            return _UNRANKED
-        if rank.rank in self._made.ranks:
-            return f"rank {rank.rank} is there already, of {self._made.ranks[rank.rank]}"
-        folder = RunDir(place)
-        folder.write_manifest(structs.replace(folder.read_manifest(), rank=rank))
-        place.rename(place.parent / rank_folders.name_of(rank))
-        self._made.ranks[rank.rank] = path.name
-        if rank.world:
-            self._worlds.append(rank.world)
-        return None
+    def _refuse(self, path: Path, number: int, why: str) -> None:
+        shutil.rmtree(self._place(number), ignore_errors=True)
+        self._made.refused[path.name] = why
+        self._report(f"{path.name}: not taken: {why}")
+
+    def _place_all(self) -> None:
+        """Give one run of each rank its place: of a rank's several that which goes with those of the others."""
+        chosen = rank_cycles.chosen(self._read)
+        names = {one.rank: self._paths[one.number].name for one in chosen.values()}
+        for one in sorted(self._read, key=lambda other: other.number):
+            if chosen[one.rank] is not one:
+                why = f"rank {one.rank} is there already, of {names[one.rank]}"
+                self._refuse(self._paths[one.number], one.number, why)
+                continue
+            place, rank = self._place(one.number), self._ranks[one.number]
+            folder = RunDir(place)
+            folder.write_manifest(structs.replace(folder.read_manifest(), rank=rank))
+            place.rename(place.parent / rank_folders.name_of(rank))
+            self._made.ranks[one.rank] = names[one.rank]
+            if rank.world:
+                self._worlds.append(rank.world)
+        if (said := rank_cycles.doubt(self._read, chosen)) is not None:
+            self._report(said)
 
     def finish(self) -> None:
         """Say what the folder is.
@@ -183,6 +193,7 @@ class _Import:
         Raises:
             BadDataError: There is no rank in it.
         """
+        self._place_all()
         made = self._made
         made.passed_over.sort()
         if not made.ranks:

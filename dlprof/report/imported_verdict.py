@@ -213,7 +213,9 @@ def _other_processes(facts: Facts, noun: str) -> str:
     named = [f"{duration(one.operators_ns)} ({_short(one.name)})" for one in others[:_TOP]]
     whose = "the other process" if len(others) == 1 else f"the {len(others)} other processes"
     more = f" and {len(others) - _TOP} more" if len(others) > _TOP else ""
-    return f" {noun[0].upper()}{noun[1:]}s of {whose} took {', '.join(named)}{more}."
+    are_ranks = len({one.process[1] for one in facts.processes}) > 1
+    compared = " The folder of their traces, imported itself, compares the ranks." if are_ranks else ""
+    return f" {noun[0].upper()}{noun[1:]}s of {whose} took {', '.join(named)}{more}.{compared}"
 
 
 def _operator(report: Report, facts: Facts, noun: str) -> str:

@@ -100,15 +100,20 @@ def _table(page: Page, summary: RanksSummary) -> None:
 
 
 def _steps_over_time(page: Page, summary: RanksSummary) -> None:
-    """What each rank did itself in each step, as a strip: one scale for all, from nothing to the 98th percentile."""
+    """What each rank did itself in each step, or its whole steps where that is not known, as a strip.
+
+    All have one scale, from nothing to the 98th percentile.
+    """
     known = {rank: steps.own for rank, steps in summary.stretches.items() if len(steps.own) > 1}
     if len(known) < 2:
         return
     most = float(np.percentile(np.concatenate(list(known.values())), 98)) or 1.0
     shown = sorted(sorted(known, key=lambda rank: -float(np.median(known[rank])))[:_STRIPS])
     left = f"; the {_STRIPS} ranks with most of {len(known)}" if len(known) > len(shown) else ""
-    page.title("Steps of the ranks", f"own work in each, first to last; highest: {duration(most)} and more{left}")
-    table = page.table(("rank", "right"), ("own work", "left"), ("median", "right"))
+    is_own = all(summary.stretches[rank].wait is not None for rank in known)
+    what, column = ("own work in each", "own work") if is_own else ("with waits for other ranks", "whole steps")
+    page.title("Steps of the ranks", f"{what}, first to last; highest: {duration(most)} and more{left}")
+    table = page.table(("rank", "right"), (column, "left"), ("median", "right"))
     for rank in shown:
         percents = [100 * float(step) / most for step in known[rank]]
         text = strip(resample(percents, _WIDTH), ascii_only=page.ascii)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dlprof.analysis import rank_pauses
+from dlprof.analysis.device_collectives import DeviceCollectives
 from dlprof.analysis.device_time import DeviceTime
 from dlprof.analysis.ranks import RanksSummary, RankTimes, Straggler
 from dlprof.store.ranked import RankedRun
@@ -134,6 +135,8 @@ def _where(slow: Straggler) -> str:
 
 def _waits(summary: RanksSummary) -> str:
     known = [one for one in summary.ranks if one.collective_wait_ns is not None]
+    if not known and summary.device_collectives.wait_ns:
+        return _traced_waits(summary.device_collectives)
     if not known:
         return f"in collectives: not measured, because {summary.waits_unknown or 'no plain steps were seen'}"
     most = max(known, key=lambda one: one.collective_wait_ns or 0)
@@ -142,6 +145,16 @@ def _waits(summary: RanksSummary) -> str:
         f"in collectives, in the median step: up to {duration(most.collective_wait_ns)} (rank {most.rank}, "
         f"{percent(most.collective_wait_ns, most.median_ns)} % of its step) for ranks that come later, and "
         f"{duration(transfer)} for the transfer (median of the ranks){_clocks(summary)}"
+    )
+
+
+def _traced_waits(found: DeviceCollectives) -> str:
+    """Of traces, which need no clock in common for it: each collective is shortest in the rank that came last."""
+    rank, wait = max(found.wait_ns.items(), key=lambda one: one[1])
+    return (
+        f"in the {found.count} collectives that were traced: up to {duration(wait)} in all (rank {rank}) for ranks "
+        "that come later, by how much longer each is than in the rank where it is shortest, and "
+        f"{duration(found.transfer_ns)} from then on"
     )
 
 

@@ -16,6 +16,8 @@ from dlprof.units import duration, percent, safe, size
 _LEAST_SHARE = 0.01
 _LEAST_OF_LINE = 0.05
 _LEAST_IN_COLLECTIVES = 0.02
+_ONE_PROCESS = "trace-one-process"
+"""What the health section says of files of several processes."""
 _KERNELS = 3
 _LINES = 3
 _PART_NAMES = {Phase.FIT_WAIT.value: "wait for results"}
@@ -179,10 +181,11 @@ def kernels(report: Report) -> str:
     top = sorted(times.items(), key=lambda item: -item[1])[:_KERNELS]
     shares = ", ".join(f"{safe(name)} {percent(ns, whole)} %" for name, ns in top)
     noun = imported_functions.noun(report, kind)
-    if noun != kind:  # what functions are for, names do not tell
-        return f"{duration(whole)} of {noun}s"
     users = {used.pid for used in report.devices if used.device == device and used.pid is not None}
-    whose = f" of {len(users)} processes" if len(users) > 1 else ""
+    count = len(users) or next((line.count or 0 for line in report.health if line.slug == _ONE_PROCESS), 0)
+    whose = f" of {count} processes" if count > 1 else ""
+    if noun != kind:  # what functions are for, names do not tell
+        return f"{duration(whole)} of {noun}s{whose}"
     return f"{duration(whole)} of {noun}s on {device}{whose}: {shares}"
 
 

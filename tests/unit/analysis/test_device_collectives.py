@@ -109,3 +109,20 @@ def test_ranges_of_threads_that_exchange_values_tell_it_where_no_device_does(tmp
     )
 
     assert (found.count, found.wait_ns, found.last_share) == (2, {0: 15 * MS, 1: 0}, {0: 0.0, 1: 1.0})
+
+
+def test_foreign_traces_of_one_machine_that_share_no_time_are_not_put_together(tmp_path: Path) -> None:
+    """The first collective of one is not the first of the other."""
+    tables = traced((1, 0, 4), (1, 20, 2))
+    told = [
+        {"state": "imported", "clock": {"origin_wall_ns": begin}, "process": {"wall_ns": 100}} for begin in (1000, 2000)
+    ]
+
+    found = device_collectives.match(
+        ranked_runs.make(
+            tmp_path, {0: 5, 1: 12}, rank_0={**tables, "told": told[0]}, rank_1={**tables, "told": told[1]}
+        ).members
+    )
+
+    assert found.unknown == "the traces of the ranks were not taken at one time"
+    assert not found.wait_ns

@@ -177,3 +177,25 @@ def test_a_folder_with_one_profile_in_several_formats_is_told_as_one_process(tmp
         importing_ranks.import_folder(folder, tmp_path / "out", reader=None, report=silent, by=Here(1))
 
     assert caught.value.hint == f"the trace of one process: dlprof import {folder / 'vm.trace.json'}"
+
+
+def test_of_several_cycles_of_each_rank_those_of_one_time_are_taken(tmp_path: Path) -> None:
+    """Though the larger file of rank 1 is of another cycle."""
+    traces = {}
+    for name, rank, begin in (
+        ("a", 0, 10**18),
+        ("b", 0, 10**18 + 10**10),
+        ("c", 1, 10**18 + 10**10),
+        ("d", 1, 2 * 10**18),
+    ):
+        traces[name] = {**trace(rank), "baseTimeNanoseconds": begin}
+    traces["d"]["note"] = "x" * 5000
+    folder = written(tmp_path / "in", **traces)
+
+    made = importing_ranks.import_folder(folder, tmp_path / "out", reader=None, report=silent, by=Here(1))
+
+    assert made.ranks == {0: "b.json", 1: "c.json"}
+    assert made.refused == {
+        "a.json": "rank 0 is there already, of b.json",
+        "d.json": "rank 1 is there already, of c.json",
+    }

@@ -287,3 +287,20 @@ def test_steps_that_do_not_train_are_told_beside_those_that_do(tmp_path: Path) -
     assert verdict(run).endswith(
         "The trace holds one train step, of 10.0 ms. 2 other steps, without a backward pass, take 20.0 ms in all."
     )
+
+
+def test_of_files_of_several_ranks_it_is_said_whose_the_answer_is(tmp_path: Path) -> None:
+    """And what compares them."""
+    run = foreign(
+        tmp_path / "r",
+        Event("operator", "aten::mm", 0, 9, category="matmul"),
+        Event("input", "next", 9, 1),
+        Event("operator", "aten::mm", 0, 5, category="matmul", rank=1, window=1),
+    )
+
+    assert verdict(run) == (
+        "No GPU is in the trace: operators of one process (rank 0, process 42) ran in 90 % of its 10.0 ms, "
+        "most of it matmul 90 %; the operator with most time of its own in all processes is aten::mm; 10 % went to loading data. Operators of "
+        "the other process took 5.00 ms (rank 1, process 42). The folder of their traces, imported "
+        "itself, compares the ranks."
+    )

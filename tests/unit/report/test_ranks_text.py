@@ -15,6 +15,7 @@ from dlprof.report.ranks_causes import RanksCauses
 from dlprof.schema.vocabulary import Basis
 from tests.unit import ranked_runs
 from tests.unit.analysis.findings.test_rank_events import paused
+from tests.unit.analysis.test_device_collectives import traced
 from tests.unit.analysis.test_rank_ends import ended, raised
 
 
@@ -130,3 +131,24 @@ def test_a_run_that_was_interrupted_is_said_to_be(tmp_path: Path, monkeypatch: p
     monkeypatch.setenv("COLUMNS", "300")
     lines = printed(tmp_path, {0: 5, 1: 5}, rank_0=ended(5500, code=0, told={"state": "interrupted"}))
     assert lines[4] == "Ended      all exit code 0; the run was interrupted"
+
+
+def test_foreign_traces_tell_waits_by_how_long_their_collectives_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They need no clock in common for it; what is drawn of their steps is not called own work."""
+    monkeypatch.setenv("COLUMNS", "300")
+    told = {"state": "imported", "clock": {}}
+    lines = printed(
+        tmp_path,
+        {0: 5, 1: 12},
+        full=True,
+        rank_0={**traced((1, 0, 9), (1, 20, 5)), "told": told},
+        rank_1={**traced((1, 5, 4), (1, 23, 2)), "told": told},
+    )
+    (waits,) = [line for line in lines if line.startswith("Waits")]
+    assert waits == (
+        "Waits      in the 2 collectives that were traced: up to 8.00 ms in all (rank 0) for ranks that come later, by "
+        "how much longer each is than in the rank where it is shortest, and 6.00 ms from then on"
+    )
+    assert any(line.startswith("Steps of the ranks  with waits for other ranks, first to last;") for line in lines)
