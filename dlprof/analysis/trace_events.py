@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
 
@@ -41,6 +42,23 @@ class Work(Enum):
 
 
 _ON_DEVICE = (Work.COMPUTE, Work.COLLECTIVE, Work.COPY)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Some of the events, by column.
+
+    Attributes:
+        op: Number in `kernel_ops`.
+        lane: Their thread.
+        start: Begin (ns).
+        end: End (ns).
+    """
+
+    op: Integers
+    lane: Integers
+    start: Integers
+    end: Integers
 
 
 class TraceEvents:
@@ -86,6 +104,13 @@ class TraceEvents:
         return {
             told[number]: Stretches.covered(begin[op == number], end[op == number]) for number in np.unique(op).tolist()
         }
+
+    def of_main_thread(self, *kinds: EventKind) -> Rows:
+        """The events of these kinds on the thread of the host whose operators take longest by themselves."""
+        operators = self._of_kind(EventKind.OPERATOR) & (self._device <= _CPU)
+        times = np.bincount(self._lane[operators], weights=self._own[operators], minlength=1)
+        chosen = self._of_kind(*kinds) & (self._lane == int(times.argmax())) & (self._device <= _CPU)
+        return Rows(self._op[chosen], self._lane[chosen], self._start[chosen], self._end[chosen])
 
     def weights(self, work: Work, within: Stretches) -> dict[Key, int]:
         """Time of the work within some time, by what it belongs to, without what runs inside it (ns).

@@ -15,6 +15,7 @@ from dlprof.analysis import trace_processes
 from dlprof.ingest.artifact import Health, ProcessId, Skipped, told
 from dlprof.ingest.formats import alignment
 from dlprof.ingest.formats.base import FileContent
+from dlprof.ingest.kernels import python_time
 from dlprof.ingest.kernels.assemble import Assembly
 from dlprof.ingest.kernels.context import TraceContext
 from dlprof.ingest.kernels.trace import Trace
@@ -55,6 +56,7 @@ class ImportedFiles:
         self._tables.health.extend(health)
         self._tables.health.extend(_alike(paths, files))
         for number, (path, content, shift) in enumerate(zip(paths, files, shifts, strict=True)):
+            facts = {**content.facts, **_functions(content.trace)}  # the trace is given up below
             if content.trace is not None:
                 self._add_trace(number, content.trace, content.facts, shift)
             else:
@@ -68,7 +70,7 @@ class ImportedFiles:
                     "format": content.format,
                     "shift_ns": shift,
                     "events": content.trace.size if content.trace is not None and content.trace.sums is None else None,
-                    "facts": json.dumps(content.facts, default=str),
+                    "facts": json.dumps(facts, default=str),
                 }
             )
 
@@ -146,6 +148,12 @@ def _told(path: Path, facts: Mapping[str, Any]) -> str:
     if facts.get("pid") is None:
         return path.name
     return f"{path.name} ({trace_processes.named(facts)})"
+
+
+def _functions(trace: Trace | None) -> dict[str, Any]:
+    """What a trace tells of functions of Python, as facts of its file; empty: nothing."""
+    found = python_time.longest(trace) if trace is not None and trace.sums is None else []
+    return {"python_functions": found} if found else {}
 
 
 def _alike(paths: Sequence[Path], files: Sequence[FileContent]) -> list[Health]:

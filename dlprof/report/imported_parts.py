@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from dlprof.analysis import kernels, trace_phases, trace_processes
+from dlprof.analysis import kernels, trace_between, trace_phases, trace_processes
 from dlprof.analysis.breakdown import Breakdown
 from dlprof.analysis.columns import steps_of, total
 from dlprof.analysis.shares import proportional
+from dlprof.analysis.trace_between import Between
 from dlprof.analysis.trace_processes import ProcessTime
 from dlprof.report.model import PartTime, StepParts, TreeTime
 from dlprof.schema import trace_marks
@@ -80,14 +81,14 @@ class Facts:
         kernels: Kernels and operators with most time in sum: name and time (ns).
         kernels_ns: Time of all of them (ns).
         processes: The processes of its files, where one holds several; the one that is told comes first.
-        unseen: Named ranges, and the time in them in which nothing else was seen of the host (ns).
+        between: Ranges of the user's while no operator ran; None: a device was traced, or nothing is known.
     """
 
     idle: Mapping[StepPart, int]
     kernels: Sequence[tuple[str, int]]
     kernels_ns: int
     processes: Sequence[ProcessTime] = ()
-    unseen: Mapping[str, int] = field(default_factory=dict)
+    between: Between | None = None
 
 
 def facts(run: Run, tree: Breakdown | None) -> Facts:
@@ -95,9 +96,7 @@ def facts(run: Run, tree: Breakdown | None) -> Facts:
     sums = kernels.summarise(run, "kernel")
     rows = sorted(sums.work, key=lambda row: -row.self_ns)[:_TOP]
     named = [(str(row.keys["name"]), row.self_ns) for row in rows]
-    if tree is None:
-        return Facts({}, named, sums.all_ns, _processes(run))
-    return Facts(tree.idle, named, sums.all_ns, _processes(run), tree.unseen)
+    return Facts(tree.idle if tree is not None else {}, named, sums.all_ns, _processes(run), trace_between.of_run(run))
 
 
 def _processes(run: Run) -> Sequence[ProcessTime]:

@@ -14,7 +14,7 @@ from dlprof.analysis.device_time import DeviceTime
 from dlprof.analysis.gpu_idle import HostDoing
 from dlprof.analysis.kernels import OF_DEVICES
 from dlprof.analysis.stacks import NAMELESS
-from dlprof.report import imported_functions, step_words
+from dlprof.report import between_words, imported_functions, step_words
 from dlprof.report.imported_parts import Facts
 from dlprof.report.model import MeasuredGpus, PhaseStack, Report
 from dlprof.schema.tree_paths import IN_PARTS, Tree
@@ -177,8 +177,8 @@ def _of_operators(report: Report, facts: Facts) -> str:
     ran = f"{noun}s and collectives" if categories[Category.COLLECTIVE] else f"{noun}s"
     return (
         f"No GPU is in the trace: {ran}{_in_process(facts)} ran in {_percent(working, whole)} of "
-        f"{_traced(report, facts, whole)}{_sorts(categories, whole, noun)}{_operator(report, facts, noun)}{data}"
-        f"{_in_ranges(facts, whole)}.{_own_functions(report, whole)}{_other_processes(facts, noun)}"
+        f"{_traced(report, facts, whole)}{_sorts(categories, whole, noun)}{_operator(report, facts, noun)}{data}."
+        f"{between_words.of(report, facts, whole)}{_own_functions(report, whole)}{_other_processes(facts, noun)}"
     )
 
 

@@ -78,6 +78,25 @@ STEP_LINE, PROGRAM_LINE = "Steps", "XLA Modules"
 _FUNCTION = re.compile(r"\([^()]{1,4000}\.pyx?:\d{1,9}\)$")
 
 
+_OF_PROFILER = re.compile(r"ProfilerStep#\d+|PyTorch Profiler.*")
+_LIBRARY = re.compile(
+    r"<|nn\.Module: |(torch|numpy|tensorflow|jax|keras|triton)[/.]"
+    r"|.*[/\\](site-packages|dist-packages|lib/python[\d.]+)[/\\]"
+    r"|(threading|contextlib|functools|typing|inspect|copy|re|os|random|runpy|selectors|socket|ssl|subprocess|pickle)\.py\("
+    r"|(importlib|multiprocessing|concurrent|asyncio|json|urllib|http|logging)[/\\]"
+)
+
+
+def is_of_profiler(name: str) -> bool:
+    """Whether a range is around whole steps, or a profiler's own: that it is open does not say what the host does."""
+    return _OF_PROFILER.fullmatch(name) is not None
+
+
+def is_of_library(name: str) -> bool:
+    """Whether a function of Python is of a framework or the standard library, as traces name it: not the user's."""
+    return _LIBRARY.match(name) is not None
+
+
 def is_function(name: str) -> bool:
     """Whether a name is that of a function of Python with its place behind: `step (train.py:12)`."""
     return _FUNCTION.search(name) is not None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -14,6 +13,7 @@ from dlprof.ingest.kernels.events import NONE, Booleans, Events, Integers
 from dlprof.ingest.kernels.linking import Linked
 from dlprof.ingest.kernels.nesting import Nest, levels, nest_events
 from dlprof.ingest.kernels.numbered import Numbered
+from dlprof.schema import trace_marks
 from dlprof.schema.vocabulary import EventKind
 
 _HOST = tuple(kind for kind in EventKind if kind not in (EventKind.KERNEL, EventKind.TRANSFER))
@@ -22,15 +22,6 @@ _LOOKS = 8
 """Looks into each stretch: what is seen most often took longest, as a sampler would say."""
 _OTHERS_AT_MOST = 64
 """Other threads that are asked: those with most events."""
-_STEP = re.compile(r"ProfilerStep#\d+|PyTorch Profiler.*")
-"""Ranges around whole steps: that one is open does not say what the host does."""
-_LIBRARY = re.compile(
-    r"<|nn\.Module: |(torch|numpy|tensorflow|jax|keras|triton)[/.]"
-    r"|.*[/\\](site-packages|dist-packages|lib/python[\d.]+)[/\\]"
-    r"|(threading|contextlib|functools|typing|inspect|copy|re|os|random|runpy)\.py\("
-    r"|(importlib|multiprocessing|concurrent|asyncio)[/\\]"
-)
-"""Functions of Python that are not the user's: those of frameworks and of the standard library, as traces name them."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +56,8 @@ class HostDoings:
         self._tree = replace(tree, order=rows[tree.order])
         self._kind, self._name = events.kind[self._tree.order], events.name[self._tree.order].astype(np.int64)
         self._names = names
-        says = np.asarray([not _STEP.fullmatch(text) for text in names.values] or [True])[self._name]
-        theirs = np.asarray([not _LIBRARY.match(text) for text in names.values] or [True])[self._name]
+        says = np.asarray([not trace_marks.is_of_profiler(text) for text in names.values] or [True])[self._name]
+        theirs = np.asarray([not trace_marks.is_of_library(text) for text in names.values] or [True])[self._name]
         self._says: Booleans = says
         self._within = self._nearest((self._kind == EventKind.ANNOTATION) & says)
         python = self._kind == EventKind.PYTHON
