@@ -22,7 +22,9 @@ from dlprof.store.run import Run
 
 _COLUMNS = ("op_id", "window", "device", "start_ns")
 _TURNS = 2
-"""So many times must a pattern be seen whole."""
+"""So many times must a pattern be seen whole to be one."""
+_SURE = 3
+"""Sequences of two lengths may take turns twice by chance: what is claimed of a pattern, was seen so many times."""
 
 Signature = frozenset[tuple[str, int]]
 """Operators, and how often each ran."""
@@ -62,7 +64,8 @@ def of_updates(run: Run, window: int, ends: Sequence[int]) -> Iterations:
     if period == 1:
         turns = _period([_sum(whole[at] for at in group) for group in groups]) > 1
         return Iterations(tuple(ends[at] for at in last), most, turns)
-    if len(set(gradients[1 : 1 + period])) < period:  # five of one and one of another: what an iteration is, who knows
+    is_seldom = len(gradients) - 1 < _SURE * period
+    if is_seldom or len(set(gradients[1 : 1 + period])) < period:  # five of one, one of another: what is an iteration?
         return Iterations(tuple(ends[at] for at in last), most, is_unsure=True)
     chosen = last[period - 1 :: period]
     return Iterations(tuple(ends[at] for at in chosen), int(np.diff([-1, *chosen]).max()))

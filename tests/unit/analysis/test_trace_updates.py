@@ -92,3 +92,14 @@ def test_work_that_differs_without_taking_turns_is_no_doubt(tmp_path: Path) -> N
 
     assert len(told) == 7
     assert not found.may_share
+
+
+def test_work_that_takes_turns_only_twice_is_a_doubt(tmp_path: Path) -> None:
+    """Sequences of two lengths may do so by chance."""
+    names = ["A", "B", "A", "B", "A"]
+    events = [event for at, name in enumerate(names) for event in (backward(name, 20 * at), update(20 * at + 5))]
+
+    told, found = steps(tmp_path / "r", *events)
+
+    assert len(told) == 4
+    assert found.may_share
