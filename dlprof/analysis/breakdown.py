@@ -46,7 +46,6 @@ class Breakdown:
         beside_script_ns: Kernels that ran beside the script's own loop: they are in their leaves, and not in `script`.
         idle: Of a run of foreign traces with GPUs: what the host did while these were idle, from the first to the last
             kernel of each, as a sum over them (ns).
-        unseen: Of one without GPUs: named ranges, and the time in them in which nothing else was seen of the host (ns).
     """
 
     leaves: Mapping[TreePath, int]
@@ -57,7 +56,6 @@ class Breakdown:
     layers: tuple[LayerTime, ...]
     beside_script_ns: int = 0
     idle: Mapping[StepPart, int] = field(default_factory=dict)
-    unseen: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def net_ns(self) -> int:
@@ -127,9 +125,7 @@ def _of_traces(run: Run) -> Breakdown | None:
         return None
     tree = trace_tree.of_run(run, run.wall_ns)
     rest = run.wall_ns - sum(tree.leaves.values())
-    return Breakdown(
-        tree.leaves, run.wall_ns, rest, tree.steps, tree.unsplit, tree.layers, idle=tree.idle, unseen=tree.unseen
-    )
+    return Breakdown(tree.leaves, run.wall_ns, rest, tree.steps, tree.unsplit, tree.layers, idle=tree.idle)
 
 
 def without_phases(run: Run) -> Breakdown | None:

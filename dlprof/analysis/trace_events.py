@@ -24,7 +24,6 @@ _COLUMNS = ("host", "rank", "pid", "op_id", "device", "start_ns", "dur_ns", "nes
 _LANE = "lane"
 _MOST = 0.5
 _CPU = -1
-_RANGES_AT_MOST = 200_000
 
 
 class Work(Enum):
@@ -89,21 +88,6 @@ class TraceEvents:
         """When each kind of work goes on, for one device; None: there is none."""
         here = np.ones(len(self._op), bool) if device is None else self._device == device
         return {**self._on_host, **{work: self._covered(self._work[work] & here) for work in _ON_DEVICE}}
-
-    def ranges(self) -> dict[str, Stretches]:
-        """When the host was in each named range that marks nothing; the innermost of a thread counts.
-
-        Empty where there are so many that they are no parts of a program that somebody named.
-        """
-        told = {op["op_id"]: op["name"] for op in self._ops if op["op_id"] not in self._marks and op["name"]}
-        rows = np.flatnonzero(self._of_kind(EventKind.ANNOTATION) & (self._device <= _CPU) & self._of(list(told)))
-        if not 0 < len(rows) <= _RANGES_AT_MOST:
-            return {}
-        begin, end, row = own_stretches.of_events(self._lane[rows], self._start[rows], self._end[rows])
-        op = self._op[rows[row]]
-        return {
-            told[number]: Stretches.covered(begin[op == number], end[op == number]) for number in np.unique(op).tolist()
-        }
 
     def of_main_thread(self, *kinds: EventKind) -> Rows:
         """The events of these kinds on the thread of the host whose operators take longest by themselves."""

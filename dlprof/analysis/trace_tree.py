@@ -57,8 +57,6 @@ class TraceTree:
         unsplit: Why the time is not split; None: it is.
         idle: What the host did while the GPUs were idle, from the first to the last kernel of each: part to time,
             summed over the GPUs (ns); empty without a GPU.
-        unseen: Without a GPU: named ranges, and how long the host was in each while nothing else was seen of it but
-            functions of Python (ns).
     """
 
     leaves: Mapping[TreePath, int]
@@ -66,7 +64,6 @@ class TraceTree:
     layers: tuple[LayerTime, ...]
     unsplit: str | None = None
     idle: Mapping[StepPart, int] = field(default_factory=dict)
-    unseen: Mapping[str, int] = field(default_factory=dict)
 
 
 def of_run(run: Run, wall_ns: int) -> TraceTree:
@@ -81,7 +78,7 @@ def of_run(run: Run, wall_ns: int) -> TraceTree:
         parts, layers[root] = _split(events, root, stretches)
         leaves.update({path: ns for path, ns in parts.items() if ns})
     steps = next((path for path in STEPS_OF_LOOP.values() if path in within), Tree.TRACE)
-    return TraceTree(leaves, steps, layers.get(steps, ()), idle=_idle(events), unseen=_unseen(events, within))
+    return TraceTree(leaves, steps, layers.get(steps, ()), idle=_idle(events))
 
 
 def roots(run: Run) -> dict[TreePath, Stretches]:
@@ -126,19 +123,6 @@ def _idle(events: TraceEvents) -> dict[StepPart, int]:
         sums.update(_times(covers, _span(covers)))
     of_part = {part: sum(sums[work] for work in works) for part, works in _CLAIMS.items() if part not in _BUSY}
     return {**of_part, StepPart.IDLE: sums[None]} if events.devices else {}
-
-
-def _unseen(events: TraceEvents, roots: Mapping[TreePath, Stretches]) -> dict[str, int]:
-    ranges = {} if events.devices else events.ranges()
-    if not ranges:
-        return {}
-    whole = Stretches.of(pair for stretches in roots.values() for pair in stretches.times)
-    begin, end = int(whole.begin[0]), int(whole.end[-1])
-    other = whole.outside(begin, end)
-    for work, stretches in events.covers(None).items():
-        other = other if work is Work.PYTHON else other.joined(stretches)
-    quiet = other.outside(begin, end)
-    return {name: ns for name, stretches in ranges.items() if (ns := stretches.shared_ns(quiet))}
 
 
 def _span(covers: Mapping[Work, Stretches]) -> Stretches:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from dlprof.analysis import kernels, trace_between, trace_phases, trace_processes
 from dlprof.analysis.breakdown import Breakdown

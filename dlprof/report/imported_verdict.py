@@ -251,13 +251,6 @@ def _with_callees(report: Report) -> str:
     return f" With what they {'import' if of_imports else 'call'}: {named}." if named else ""
 
 
-def _in_ranges(facts: Facts, whole: int) -> str:
-    """The named ranges in which much of a trace (ns) passed without an operator, a call or a wait."""
-    longest = sorted(facts.unseen.items(), key=lambda item: (-item[1], item[0]))[:_TOP]
-    named = ", ".join(f"{_short(name)} {_percent(ns, whole)}" for name, ns in longest if ns >= _WORTH * whole)
-    return f"; with nothing but a named range to be seen: {named}" if named else ""
-
-
 def _own_functions(report: Report, whole: int) -> str:
     """Functions of the user's that took much of a trace (ns), work of operators in them included."""
     own = [(name, ns) for name, ns in imported_functions.with_callees(report) if ns >= _WORTH * whole][:_TOP]

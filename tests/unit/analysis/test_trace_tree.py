@@ -154,26 +154,3 @@ def test_files_without_events_are_one_leaf(tmp_path: Path) -> None:
 
     assert leaves(run) == {"trace": 50}
     assert tree_of(run).unsplit == "its files hold no events of operators or kernels"
-
-
-def test_what_is_idle_is_told_by_the_innermost_named_range(tmp_path: Path) -> None:
-    """Ranges of steps and of waits for data say nothing of what the host did in the rest; Python does not, either."""
-    run = foreign(
-        tmp_path / "r",
-        marked("train_step 1", 0, 100),
-        marked("data_load", 0, 10),
-        marked("round", 5, 90),
-        Event("operator", "mm", 20, 10),
-        marked("sleep_io", 30, 40),
-        Event("python", "nap", 30, 20),
-        Event("wait", "cudaDeviceSynchronize", 60, 5),
-    )
-
-    assert tree_of(run).unseen == {"round": 35 * MS, "sleep_io": 35 * MS}
-
-
-def test_with_a_gpu_named_ranges_are_told_by_its_gaps(tmp_path: Path) -> None:
-    """Not by the tree."""
-    run = foreign(tmp_path / "r", marked("sleep_io", 0, 10), kernel("gemm", 10, 20))
-
-    assert tree_of(run).unseen == {}

@@ -257,13 +257,6 @@ def test_the_only_thread_is_not_called_as_a_whole_profile(tmp_path: Path) -> Non
     assert verdict(run) == "Of the samples, 100 % stood in f (me/a.py:3)."
 
 
-def test_named_ranges_in_which_nothing_ran_are_told(tmp_path: Path) -> None:
-    """They would be idle time without a name."""
-    run = foreign(tmp_path / "r", Event("operator", "aten::mm", 0, 60, category="matmul"), marked("write_log", 60, 40))
-
-    assert "; with nothing but a named range to be seen: write_log 40 %." in verdict(run)
-
-
 def test_functions_of_the_script_that_took_much_are_told_with_all_that_they_call(tmp_path: Path) -> None:
     """As far as the file knows whose they are."""
     run = foreign(tmp_path / "r", Event("operator", "dot", 0, 100, category="matmul"))
