@@ -90,10 +90,17 @@ class TraceEvents:
         return {**self._on_host, **{work: self._covered(self._work[work] & here) for work in _ON_DEVICE}}
 
     def of_main_thread(self, *kinds: EventKind) -> Rows:
-        """The events of these kinds on the thread of the host whose operators take longest by themselves."""
-        operators = self._of_kind(EventKind.OPERATOR) & (self._device <= _CPU)
-        times = np.bincount(self._lane[operators], weights=self._own[operators], minlength=1)
-        chosen = self._of_kind(*kinds) & (self._lane == int(times.argmax())) & (self._device <= _CPU)
+        """The events of these kinds on the thread of the host whose operators take longest by themselves.
+
+        Where a thread marks steps that runs no operator, threads of the engine run them for it, and it is the main one.
+        """
+        on_host = self._device <= _CPU
+        operators, marks = self._of_kind(EventKind.OPERATOR) & on_host, self._of(list(self._marks)) & on_host
+        lanes = int(self._lane.max(initial=0)) + 1
+        times = np.bincount(self._lane[operators], weights=self._own[operators], minlength=lanes)
+        marked = np.bincount(self._lane[marks], minlength=lanes)
+        main = marked if marked.any() and not times[marked > 0].any() else times
+        chosen = self._of_kind(*kinds) & on_host & (self._lane == int(main.argmax()))
         return Rows(self._op[chosen], self._lane[chosen], self._start[chosen], self._end[chosen])
 
     def weights(self, work: Work, within: Stretches) -> dict[Key, int]:

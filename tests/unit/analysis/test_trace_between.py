@@ -39,6 +39,22 @@ def test_ranges_of_other_threads_are_not_told(tmp_path: Path) -> None:
     assert found.ranges == {}
 
 
+def test_a_thread_that_marks_steps_and_has_threads_of_the_engine_run_them_is_the_main_one(tmp_path: Path) -> None:
+    """As with MXNet."""
+    run = foreign(
+        tmp_path / "r",
+        Event("operator", "dot", 0, 10, lane="engine"),
+        marked("train_step 1", 0, 20, lane="python"),
+        marked("write", 20, 30, lane="python"),
+        marked("copy", 20, 30, lane="pool"),
+    )
+
+    found = trace_between.of_run(run)
+
+    assert found is not None
+    assert found.ranges == {"write": 30 * MS}
+
+
 def test_beside_a_device_nothing_is_told(tmp_path: Path) -> None:
     """What the host did while it was idle is told there."""
     assert trace_between.of_run(foreign(tmp_path / "r", kernel("gemm", 0, 5), marked("save", 5, 5))) is None
