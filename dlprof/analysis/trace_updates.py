@@ -26,6 +26,9 @@ _TURNS = 2
 _SURE = 3
 """Sequences of two lengths may take turns twice by chance: what is claimed of a pattern, was seen so many times."""
 
+_LONGEST = 16
+"""Updates in an iteration at most: longer patterns are not looked for, which keeps the search linear."""
+
 Signature = frozenset[tuple[str, int]]
 """Operators, and how often each ran."""
 
@@ -114,7 +117,7 @@ def _period(signatures: Sequence[Signature]) -> int:
     Before the first update some may be missing: the trace may have begun in the middle.
     """
     seen = signatures[1:]
-    for period in range(1, len(seen) // _TURNS + 1):
+    for period in range(1, min(_LONGEST, len(seen) // _TURNS) + 1):
         if all(one == other for one, other in zip(seen, seen[period:], strict=False)):
             return period
     return 1
