@@ -22,6 +22,8 @@ MOST = 200
 """Processes that a report tells one by one: the program, and those that used most."""
 _TOP = 3
 _NUMBERED = re.compile(r"[ -]?\d+$")
+_BOOTSTRAP = "<python>/multiprocessing/process.py", "_bootstrap"
+"""File and function with which the code of a process of multiprocessing begins."""
 _Stood = dict[int, dict[int, int]]
 """Process to the number of a stack to how long it stood (ns)."""
 
@@ -93,6 +95,31 @@ def of_run(run: Run) -> tuple[ProcessSummary, ...]:
     main = next((row["command"] for row in rows if _is_main(row)), None)
     followed = {one.pid: one.run for one in run.manifest.followed.runs} if run.manifest.followed is not None else {}
     return tuple(_summary(row, run, main, tops.get(row["pid"]), followed.get(row["pid"])) for row in kept)
+
+
+def seen_together(run: Run, pids: Collection[int]) -> tuple[TopLine, ...]:
+    """Lines in which the main threads of some processes stood, all of their samples together, the hottest first.
+
+    What a forked process has on its stack from before the fork is not its own, and waiting for a task is no work: such
+    samples are counted for the shares and name no line.
+    """
+    main, every = _stood(run, pids)
+    together: dict[int, int] = defaultdict(int)
+    for pid, stood in every.items():
+        for stack, ns in (main.get(pid) or stood).items():
+            together[stack] += ns
+    own = {stack: _since_fork(frames) for stack, frames in frames_by_stack(run).items() if stack in together}
+    users = samples.user_files(run)
+    busy = {stack: frames for stack, frames in own.items() if any(frame.file in users for frame in frames)}
+    return _top(together, busy, users)
+
+
+def _since_fork(frames: Sequence[Frame]) -> Sequence[Frame]:
+    """The frames of a process that multiprocessing forked, without those of its maker; innermost first."""
+    for depth, frame in enumerate(frames):
+        if frame.file == _BOOTSTRAP[0] and frame.name == _BOOTSTRAP[1]:
+            return frames[:depth]
+    return frames
 
 
 def count(run: Run) -> int:

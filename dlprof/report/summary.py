@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, TypeVar
 
@@ -152,7 +152,7 @@ def _quickly_summed(run: Run) -> Report:
         stacks=(),
         cores=cores(run),
         process=_process(run),
-        processes=processes.of_run(run) if manifest.backend.source == RunSource.ATTACHED else (),
+        processes=processes.of_run(run) if _asks_for_processes(run, summaries) else (),
         processes_left_out=max(0, processes.count(run) - processes.MOST),
         calls=calls[:_CALLS],
         calls_left_out=max(0, len(calls) - _CALLS),
@@ -169,6 +169,11 @@ def _quickly_summed(run: Run) -> Report:
         unrecorded=_unrecorded(manifest),
         lost_tables=tuple(LostTable(table, why) for table, why in run.lost.items()),
     )
+
+
+def _asks_for_processes(run: Run, loops_found: Sequence[steps.StepSummary]) -> bool:
+    """Whether the answer speaks of processes: of an attached run, and of one that has no training of its own."""
+    return run.manifest.backend.source == RunSource.ATTACHED or not loops_found
 
 
 def _with_the_rest(run: Run, report: Report, top: int) -> Report:

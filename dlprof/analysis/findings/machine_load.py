@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -131,20 +131,44 @@ class MachineLoad:
     def children_cores(self, begins: Integers, ends: Integers) -> float:
         """Cores that processes below the traced one used in some stretches of time, on average; 0: there were none.
 
+        What one had used when it was first sampled, and after its last sample, is no difference of two samples: that is
+        shared out over its life.
+
         Args:
             begins: Where the stretches begin (ns), in order of time.
             ends: Where they end.
         """
         columns = ("pid", "time_ns", "interval_ns", "cpu_pct")
-        pid = self._run.manifest.process.pid
+        own = self._run.manifest.process.pid
         rows = self._run.filtered(
-            "process_samples", columns, lambda p: pc.and_(pc.is_valid(p["cpu_pct"]), pc.not_equal(p["pid"], pid))
+            "process_samples", columns, lambda p: pc.and_(pc.is_valid(p["cpu_pct"]), pc.not_equal(p["pid"], own))
         )
-        time, length, cpu = integers(rows["time_ns"]), integers(rows["interval_ns"]), rows["cpu_pct"].to_numpy()
+        time, length, cpu = integers(rows["time_ns"]), integers(rows["interval_ns"]), rows["cpu_pct"].to_numpy() / 100
         edges = np.stack([begins, ends], 1).ravel()
         passed = np.cumsum(np.diff(edges, prepend=edges[:1]) * (np.arange(len(edges)) % 2))  # in the stretches
-        shared = np.interp(time, edges, passed) - np.interp(time - length, edges, passed)
-        return float((cpu * shared).sum()) / 100 / max(1, int(passed[-1]))
+        sampled: dict[int, float] = {}
+        for pid, ns in zip(integers(rows["pid"]).tolist(), (cpu * length).tolist(), strict=True):
+            sampled[pid] = sampled.get(pid, 0.0) + ns
+        begin, end, cores = self._between_samples(sampled)
+        begin, end = np.append(time - length, begin), np.append(time, end)
+        shared = np.interp(end, edges, passed) - np.interp(begin, edges, passed)
+        return float((np.append(cpu, cores) * shared).sum()) / max(1, int(passed[-1]))
+
+    def _between_samples(self, sampled: Mapping[int, float]) -> tuple[Integers, Integers, Floats]:
+        """From when to when (ns) each process below the traced one lived, and the cores that samples do not have of it.
+
+        Args:
+            sampled: Process to what samples say that it used (ns).
+        """
+        own, wall = self._run.manifest.process.pid, self._run.wall_ns or 0
+        found = []
+        for row in self._run.rows("processes"):
+            begin, end = max(0, row["start_ns"] or 0), wall if row["end_ns"] is None else row["end_ns"]
+            left = (row["cpu_ns"] or 0) - sampled.get(row["pid"], 0.0)
+            if row["pid"] != own and left > 0 and end > begin:
+                found.append((begin, end, left / (end - begin)))
+        lives = np.array([one[:2] for one in found], np.int64).reshape(-1, 2)
+        return lives[:, 0], lives[:, 1], np.array([one[2] for one in found], float)
 
     @cached_property
     def _cpu(self) -> tuple[Integers, Integers, Floats]:

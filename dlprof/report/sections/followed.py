@@ -16,7 +16,7 @@ from dlprof.units import duration, safe
 _IN_SHORT = 6
 """Runs that the answer shows."""
 _COMMAND = 48
-_NONE = "no Python began below it, workers of multiprocessing apart that are no ranks: these are processes of its run"
+_NONE = "no Python began below it, but for workers of multiprocessing: these are of its run"
 
 
 def runs(page: Page, report: Report) -> None:

@@ -8,12 +8,13 @@ from rich.text import Text
 
 from dlprof.analysis.later_epochs import SlowEpoch
 from dlprof.analysis.loops import FoundBy
+from dlprof.analysis.processes import ProcessSummary
 from dlprof.analysis.recompilations import Recompilation
 from dlprof.analysis.steps import StepSummary
 from dlprof.report import step_words, worth_a_row
 from dlprof.report.console import Column, Page
 from dlprof.report.model import EpochTime, PhaseTime, Report, StepParts
-from dlprof.schema.vocabulary import Phase, StepTime
+from dlprof.schema.vocabulary import Phase, ProcessRole, StepTime
 from dlprof.units import bar, duration, percent, safe, times
 
 _RECOMPILATIONS = 6
@@ -23,6 +24,9 @@ _EPOCHS = 4
 _PART_BAR = 30
 _CALLS = (Phase.FIT, Phase.EVALUATE, Phase.PREDICT)
 """Phases that have steps, when they finish one."""
+
+_MAY_HAVE_TRAINED_NS = 500_000_000
+"""CPU time from which on a process may have done more than help: an engine's import takes more."""
 
 
 def phases(page: Page, report: Report) -> None:
@@ -104,7 +108,16 @@ def why_no_steps(report: Report) -> str:
         return "they are measured inside a process only (dlprof trace)"
     if report.outside:
         return "the program marked none"
+    apart = sum(one.role is not ProcessRole.MAIN and one.run is None and _worked(one) for one in report.processes)
+    if apart:
+        whom = "a process that it started was" if apart == 1 else f"{apart} processes that it started were"
+        return f"no training was seen in the program itself; {whom} not looked into (dlprof report RUN processes)"
     return "no training was seen (a loop of your own: dlprof help own-loops)"
+
+
+def _worked(process: ProcessSummary) -> bool:
+    """Whether a process below the program did so much that it may have trained."""
+    return (process.cpu_ns or 0) >= _MAY_HAVE_TRAINED_NS
 
 
 def _loop_row(loop: StepSummary, *, input_in_call: bool) -> list[str]:

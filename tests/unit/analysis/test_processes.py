@@ -117,3 +117,23 @@ def test_a_role_of_a_strangers_table_is_a_child(tmp_path: Path) -> None:
     (_, found) = processes.of_run(run_of(tmp_path, MAIN, {"pid": 43, "role": "<b>boss</b>"}))
 
     assert found.role is ProcessRole.CHILD
+
+
+def test_of_several_processes_lines_are_told_together_without_what_is_from_before_a_fork(tmp_path: Path) -> None:
+    """What they wait for in a library, below which only their maker's code stands, names no line."""
+    maker = {"depth": 0, "function": "<module>", "file": "train.py", "line": 20}
+    begins = {
+        "depth": 1,
+        "function": "BaseProcess._bootstrap",
+        "file": "<python>/multiprocessing/process.py",
+        "line": 314,
+    }
+    own = {"depth": 2, "function": "work", "file": "train.py", "line": 7}
+    waits = {"depth": 2, "function": "get", "file": "<python>/multiprocessing/queues.py", "line": 9}
+    frames = [{"stack_id": n, **frame} for n, last in ((0, own), (1, waits)) for frame in (maker, begins, last)]
+    lines = [{"file": "train.py", "function": "f", "line": 7, "time_ns": 1, "how": "sampled", "samples": 1, "pid": 43}]
+    stacks = [stack(0, 2), stack(0, 1, pid=44), stack(1, 1, pid=44), stack(0, 5, pid=45)]
+
+    run = run_of(tmp_path, MAIN, WORKER, {**WORKER, "pid": 44}, stacks=stacks, frames=frames, lines=lines)
+
+    assert processes.seen_together(run, {43, 44}) == (TopLine("train.py", 7, 0.75),)

@@ -4,24 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from dlprof.analysis.findings import followed_children, handed_over, own_evaluations, own_loop_waits, queries, standing
+from dlprof.analysis.findings import (
+    followed_children,
+    handed_over,
+    own_evaluations,
+    own_loop_waits,
+    own_processes,
+    queries,
+    standing,
+)
 from dlprof.analysis.findings.case import WORK, Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Rank, Sentence, SourceLine, Statement, Support
 from dlprof.analysis.findings.followed_children import Children
 from dlprof.analysis.findings.own_evaluations import Doing
+from dlprof.analysis.findings.own_processes import OwnProcesses
 from dlprof.analysis.findings.rules import python_overhead
 from dlprof.analysis.findings.standing import Standing
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.samples import Sample
 from dlprof.schema.tree_paths import TreePath
 from dlprof.schema.vocabulary import Basis, Ground, Phase, RunSource
-from dlprof.units import size
+from dlprof.units import safe, size
 
 TITLE = Title("The script stood waiting", "waiting in the script")
 _FOR_CHILDREN = Title(
     "The script waits for Pythons that have runs of their own", "waiting for Pythons that have runs of their own"
 )
 _FOR_RANKS = Title("The script waits for its ranks", "waiting for its ranks")
+_FOR_OWN = Title("The script waits for processes that it started", "waiting for processes that the script started")
 _MAKES_RANKS = r"\b(init_process_group|distributed\.initialize|MultiWorkerMirroredStrategy)\("
 _SENDS = Title("Much was sent to processes with their tasks", "sending arrays to processes")
 _POOLS = ("<python>/multiprocessing/", "<python>/concurrent/")
@@ -33,6 +43,8 @@ _STOOD = 0.25
 """A thread that works hands its core over now and then, too."""
 _CHILDREN = 0.5
 """Cores that the program's other processes use while it waits for them."""
+_NO_WORK = 0.05
+"""So few cores are no work: what a resource tracker or an idle pool takes."""
 _EVIDENCE = Query(
     "time of the main thread on a core, and waiting for one, from the process's start",
     "SELECT time_ns, main_run_ns, main_wait_ns FROM process_samples WHERE main_run_ns IS NOT NULL ORDER BY time_ns",
@@ -53,31 +65,108 @@ def look(case: Case) -> Iterator[Claim]:
     if sending is not None:
         yield sending
         return
+    elsewhere = _of_others(case)
+    if elsewhere is not None:
+        yield elsewhere
+        return
+    waited = _waited_for(case)
+    if waited is not None:
+        yield _for_its_own(case, waited)
     stood = standing.of_phases(case, python_overhead.SCRIPT)
-    if stood is None:
-        if told:
-            return  # what was said stays said
+    if stood is not None:
+        yield from _standing(case, stood, waited.share if waited is not None else 0.0)
+    elif not told and waited is None:  # else what was said stays said
         raise Abstain("whether the script's thread was running was measured for too little of its own code")
-    if stood.share < _STOOD:
-        return
+
+
+def _standing(case: Case, stood: Standing, waited: float) -> Iterator[Claim]:
+    """It stands, and not for processes that it started, which are told already for a share of its own code."""
+    share = stood.share - waited
     is_own = python_overhead.of_no_engine()
-    takes = case.takes(*python_overhead.SCRIPT, share=stood.share * case.code.share(python_overhead.SCRIPT, is_own))
-    if sum(takes.values()) < _SHARE_OF_WORK * sum(case.own(top) for top in WORK):
-        return
-    children = followed_children.waited_for(case) if not case.run.row_count("steps") else None
-    if children is not None:
-        yield _for_children(children, takes, case.code.hottest_line(python_overhead.SCRIPT, is_own))
-        return
-    if _starts_ranks(case):
-        yield _for_ranks(case.code.hottest_line(python_overhead.SCRIPT, is_own))
+
+    def chosen(sample: Sample) -> bool:
+        return is_own(sample) and not (waited and own_processes.waits(case, sample))
+
+    left = case.code.share(python_overhead.SCRIPT, chosen) / (1 - waited) if waited < 1 else 0.0
+    takes = case.takes(*python_overhead.SCRIPT, share=share * min(1.0, left))
+    if share < _STOOD or not _is_much(case, takes):
         return
     yield Claim(
-        Sentence(f"The script stands still for {100 * stood.share:.0f} % of its own code{_meanwhile(case, stood)}:"),
+        Sentence(f"The script stands still for {100 * share:.0f} % of its own code{_meanwhile(case, stood)}:"),
         takes,
         [_EVIDENCE, queries.python_stood(Phase.SCRIPT, Phase.DATA)],
         _advice(case, stood),
-        case.code.hottest_line(python_overhead.SCRIPT, is_own),
-        support=case.code.support(python_overhead.SCRIPT, is_own, agree=min(1.0, 2 * stood.share)),
+        case.code.hottest_line(python_overhead.SCRIPT, chosen),
+        support=case.code.support(python_overhead.SCRIPT, chosen, agree=min(1.0, 2 * share)),
+    )
+
+
+def _is_much(case: Case, takes: Mapping[TreePath, int]) -> bool:
+    return sum(takes.values()) >= _SHARE_OF_WORK * sum(case.own(top) for top in WORK)
+
+
+def _of_others(case: Case) -> Claim | None:
+    """What it waits for is told elsewhere, or can be: Pythons with runs of their own, or ranks of a training."""
+    stood = standing.of_phases(case, python_overhead.SCRIPT)
+    if stood is None or stood.share < _STOOD:
+        return None
+    is_own = python_overhead.of_no_engine()
+    takes = case.takes(*python_overhead.SCRIPT, share=stood.share * case.code.share(python_overhead.SCRIPT, is_own))
+    if not _is_much(case, takes):
+        return None
+    children = followed_children.waited_for(case) if not case.run.row_count("steps") else None
+    if children is not None:
+        return _for_children(children, takes, case.code.hottest_line(python_overhead.SCRIPT, is_own))
+    if _starts_ranks(case):
+        return _for_ranks(case.code.hottest_line(python_overhead.SCRIPT, is_own))
+    return None
+
+
+def _waited_for(case: Case) -> OwnProcesses | None:
+    """Processes that it started and waits for, for a good part of its own code."""
+    waited = own_processes.waited_for(case, python_overhead.SCRIPT)
+    if waited is None or waited.share < _STOOD:
+        return None
+    return waited if _is_much(case, case.takes(*python_overhead.SCRIPT, share=waited.share)) else None
+
+
+def _for_its_own(case: Case, waited: OwnProcesses) -> Claim:
+    """What it waits for was seen from outside: CPU time and sampled stacks of its processes."""
+    at = f" at {safe(waited.where[0])}:{waited.where[1]}" if waited.where is not None else ""
+    return Claim(
+        Sentence(
+            f"For {100 * waited.share:.0f} % of its own code the script waits{at} for {waited.told}: the wait takes"
+        ),
+        case.takes(*python_overhead.SCRIPT, share=waited.share),
+        [_CHILDREN_RAN, queries.python_stood(Phase.SCRIPT, Phase.DATA)],
+        _look_there(case, waited),
+        waited.line,
+        title=_FOR_OWN,
+        support=case.code.support(
+            python_overhead.SCRIPT, lambda sample: own_processes.waits(case, sample), ground=Ground.REPEATED
+        ),
+    )
+
+
+def _look_there(case: Case, waited: OwnProcesses) -> str:
+    """What to do about the processes that it waits for, by what is known of them."""
+    if not waited.top:
+        return _elsewhere(case)
+    if case.run.manifest.followed is not None:
+        return (
+            "That line runs in the processes that the script waits for: what takes the time is there. Make it cheaper, "
+            "or have more of them work at a time."
+        )
+    if case.code.share(python_overhead.SCRIPT, _is_multiprocessing) >= _STOOD:
+        return (
+            "That line runs in the processes that the script waits for: what takes the time is there. Make it cheaper, "
+            "or have more of them work at a time. What they train is not looked into, but where they are ranks of one "
+            "training (init_process_group, jax.distributed.initialize, MultiWorkerMirroredStrategy): dlprof trace "
+            "--follow makes a run of each."
+        )
+    return (
+        "That line runs in the processes that the script waits for: what takes the time is there. If they train, look "
+        "into them: dlprof trace --follow makes a run of each Python that loads an engine."
     )
 
 
@@ -162,9 +251,9 @@ def _for_ranks(line: SourceLine | None) -> Claim:
 def _meanwhile(case: Case, stood: Standing) -> str:
     if _is_followed(case):
         return ""
-    if stood.others < _CHILDREN:
+    if stood.others < _NO_WORK:
         return ", without work for a core in any of its processes"
-    return f", while processes that it started use {stood.others:.1f} cores"
+    return f", while processes that it started use {stood.others:.{1 if stood.others >= _CHILDREN else 2}f} cores"
 
 
 def _is_followed(case: Case) -> bool:

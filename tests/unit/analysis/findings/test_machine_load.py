@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from dlprof.analysis import training
@@ -118,3 +119,19 @@ def test_what_is_beyond_the_quota_is_not_free(tmp_path: Path, quota: float | Non
     rows = cpu((2.5, BEGIN), (7.5, WAITING), others=200.0, tree=150.0)
 
     assert load(tmp_path, runs.manifest(machine=machine), **rows).free_cores(8) == free
+
+
+def children(path: Path, *samples: tuple[int, float], cpu_s: float | None) -> float:
+    """Cores that a process used between 2 s and 6 s, which lived in that time and has samples of a second each."""
+    rows = [{"pid": 43, "time_ns": at * S, "interval_ns": S, "cpu_pct": pct, "rss_bytes": 1} for at, pct in samples]
+    used = None if cpu_s is None else int(cpu_s * S)
+    life = {"pid": 43, "role": "worker", "parent_pid": 42, "start_ns": 2 * S, "end_ns": 6 * S, "cpu_ns": used}
+    machine = load(path, process_samples=rows, processes=[life])
+    return machine.children_cores(np.array([2 * S]), np.array([6 * S]))
+
+
+def test_what_children_used_before_and_between_samples_is_counted(tmp_path: Path) -> None:
+    """One that was sampled once has no difference of two samples; of another its samples have a half."""
+    assert children(tmp_path / "a", cpu_s=2) == pytest.approx(0.5)
+    assert children(tmp_path / "b", (4, 100.0), cpu_s=2) == pytest.approx(0.5)
+    assert children(tmp_path / "c", (4, 100.0), cpu_s=None) == pytest.approx(0.25)

@@ -10,11 +10,12 @@ from dlprof.analysis.graph_breaks import GraphBreak
 from dlprof.analysis.graph_compilations import GraphCompilation
 from dlprof.analysis.later_epochs import SlowEpoch
 from dlprof.analysis.loops import FoundBy, LoopSummary
+from dlprof.analysis.processes import ProcessSummary
 from dlprof.analysis.recompilations import Recompilation
 from dlprof.analysis.steps import StepSummary
 from dlprof.report.model import EpochTime, MainLoop, PartTime, PhaseTime, StepParts
 from dlprof.report.sections import program
-from dlprof.schema.vocabulary import Loop, StepTime
+from dlprof.schema.vocabulary import Loop, ProcessRole, StepTime
 from tests.unit.report.reports import printed, report, rows
 from tests.unit.runs import MS, S
 
@@ -139,6 +140,20 @@ def test_how_the_time_of_a_step_was_got_is_said() -> None:
 def test_a_run_without_steps_says_why(phases: tuple[PhaseTime, ...], reason: str) -> None:
     """Never called, or never finished."""
     assert [line.strip() for line in printed(program.steps, report(phases=phases))] == ["Steps", reason]
+
+
+def test_processes_that_may_have_trained_are_said_not_to_be_looked_into() -> None:
+    """Those that did next to nothing have not trained."""
+    below = [
+        ProcessSummary(pid, "trial", ProcessRole.WORKER, cpu_ns, S, (), 1, 0, S, 1, 1, 1)
+        for pid, cpu_ns in ((2, S), (3, 9))
+    ]
+
+    lines = printed(program.steps, report(processes=tuple(below)))
+
+    assert lines[1].strip() == (
+        "none: no training was seen in the program itself; a process that it started was not looked into"
+    )
 
 
 def test_a_program_that_marked_no_step_is_told_so() -> None:

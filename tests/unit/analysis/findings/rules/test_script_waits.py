@@ -88,10 +88,10 @@ def test_much_that_goes_to_processes_with_their_tasks_is_told_at_the_line_that_g
 
 
 def test_what_is_sent_in_the_training_is_not_sent_outside_of_it(tmp_path: Path) -> None:
-    """All of it is written in the last of its four seconds."""
+    """All of it is written in the last of its four seconds: before, it only waits for its pool."""
     finding = pick(sending(tmp_path / "r", sent=2 * 10**9, read=2 * 10**9, since_s=8), "script-waits")
 
-    assert finding.heading == "The script stood waiting"
+    assert finding.heading == "The script waits for processes that it started"
 
 
 def test_no_more_is_lost_by_sending_than_was_waited(tmp_path: Path) -> None:
@@ -103,13 +103,17 @@ def test_no_more_is_lost_by_sending_than_was_waited(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "changes",
-    [{"sent": 10**8, "read": 10**8}, {"sent": 2 * 10**9, "read": 10**8}, {"sent": 2 * 10**9, "read": 2 * 10**9, "stacks": _STOOD}],
+    ("changes", "heading"),
+    [
+        ({"sent": 10**8, "read": 10**8}, "The script waits for processes that it started"),
+        ({"sent": 2 * 10**9, "read": 10**8}, "The script waits for processes that it started"),
+        ({"sent": 2 * 10**9, "read": 2 * 10**9, "stacks": _STOOD}, "The script stood waiting"),
+    ],
     ids=["little", "to a file", "no pool"],
-)  # fmt: skip
-def test_what_is_written_to_files_or_not_waited_for_was_not_sent(changes: Any, tmp_path: Path) -> None:
-    """It stands still, for all that is known."""
-    assert pick(sending(tmp_path / "r", **changes), "script-waits").heading == "The script stood waiting"
+)
+def test_what_is_written_to_files_or_not_waited_for_was_not_sent(changes: Any, heading: str, tmp_path: Path) -> None:
+    """It waits, for processes of its own or for something else."""
+    assert pick(sending(tmp_path / "r", **changes), "script-waits").heading == heading
 
 
 def test_of_code_that_works_and_waits_each_part_is_told(tmp_path: Path) -> None:
@@ -260,3 +264,80 @@ def test_of_a_followed_python_nothing_is_said_of_its_processes(tmp_path: Path) -
 
     assert finding.claim == "The script stands still for 100 % of its own code: 3.00 s, 30 % of the wall time."
     assert "Pythons among that may have runs beside this" in finding.next_step
+
+
+_JOINS = [
+    ("<module>", "train.py", 5),
+    ("prepare", "train.py", 3),
+    ("Popen.poll", "<python>/multiprocessing/popen_fork.py", 27),
+]
+_TRIAL = [
+    {"stack_id": 7, "depth": 0, "function": "BaseProcess._bootstrap", "file": "<python>/multiprocessing/process.py", "line": 314},
+    {"stack_id": 7, "depth": 1, "function": "trial", "file": "train.py", "line": 12},
+]  # fmt: skip
+
+
+def joining(folder: Path, *, cpu_s: float = 1.0, until_s: float = 4, sampled_s: float = 2, **more: Any) -> Diagnosis:
+    """A script that joins a process for 3 s, which is sampled at a line of the script's own."""
+    tables = {**before_fit(run_s=0), **sampled((1, 4, _JOINS)), **more}
+    child = {
+        "pid": 43,
+        "role": "worker",
+        "parent_pid": 42,
+        "start_ns": S,
+        "end_ns": int(until_s * S),
+        "cpu_ns": int(cpu_s * S),
+    }
+    stands = {
+        "pid": 43,
+        "thread_id": 43,
+        "thread": "MainThread",
+        "start_ns": S,
+        "dur_ns": int(sampled_s * S),
+        "stack_id": 7,
+    }
+    tables["stacks"] = [*tables["stacks"], *([stands] if sampled_s else [])]
+    return diagnosed(folder, **{**tables, "frames": [*tables["frames"], *_TRIAL], "processes": [child], "steps": []})
+
+
+def test_a_wait_for_processes_of_its_own_leads_to_the_line_where_these_stand(tmp_path: Path) -> None:
+    """However little they use: it does not stand without work in any of its processes."""
+    finding = pick(joining(tmp_path / "r"), "script-waits")
+
+    assert (finding.heading, finding.line) == ("The script waits for processes that it started", 12)
+    assert finding.claim == (
+        "For 100 % of its own code the script waits at train.py:3 for a process that it started; it used 1.00 s of CPU time "
+        "and stood most at train.py:12 (100 %) of its samples: the wait takes 3.00 s, 30 % of the wall time."
+    )
+    assert finding.next_step.startswith("That line runs in the processes that the script waits for")
+
+
+def test_where_its_processes_were_not_sampled_the_wait_is_told_at_its_own_line(tmp_path: Path) -> None:
+    """What they used is known all the same."""
+    finding = pick(joining(tmp_path / "r", sampled_s=0), "script-waits")
+
+    assert finding.line == 3
+    assert "for a process that it started; it used 1.00 s of CPU time: the wait takes" in finding.claim
+
+
+def test_a_wait_in_which_no_process_ran_is_not_for_one(tmp_path: Path) -> None:
+    """It was over after a third of the wait."""
+    finding = pick(joining(tmp_path / "r", until_s=2), "script-waits")
+
+    assert finding.heading == "The script stood waiting"
+
+
+def test_what_stands_beside_the_wait_for_processes_is_told_apart(tmp_path: Path) -> None:
+    """A pause of the last second at line 4."""
+    diagnosis = joining(tmp_path / "r", **sampled((1, 3, _JOINS), (3, 4, [("<module>", "train.py", 4)])))
+
+    told = [(one.line, one.at_stake_ns) for one in diagnosis.findings if one.slug == "script-waits"]
+    assert told == [(12, 2 * S), (4, pytest.approx(S, rel=0.01))]
+
+
+def test_little_work_of_its_processes_is_not_none(tmp_path: Path) -> None:
+    """A third of a core, while it stands for something else."""
+    child = {"pid": 43, "role": "worker", "parent_pid": 42, "start_ns": S, "end_ns": 4 * S, "cpu_ns": S}
+    finding = pick(diagnosed(tmp_path / "r", **{**before_fit(run_s=0), "processes": [child]}), "script-waits")
+
+    assert ", while processes that it started use 0.33 cores:" in finding.claim

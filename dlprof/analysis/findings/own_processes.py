@@ -1,0 +1,116 @@
+"""Processes that a script started and waits for: what they used meanwhile, and where their own samples stand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dlprof.analysis import processes
+from dlprof.analysis.findings import own_loop_waits
+from dlprof.analysis.findings.case import Case
+from dlprof.analysis.findings.finding import SourceLine
+from dlprof.analysis.processes import ProcessSummary, TopLine
+from dlprof.analysis.samples import Sample
+from dlprof.analysis.stretches import Stretches
+from dlprof.schema.tree_paths import TreePath
+from dlprof.schema.vocabulary import ProcessRole
+from dlprof.units import duration, safe
+
+MULTIPROCESSING = ("<python>/multiprocessing/", "<python>/concurrent/", "joblib/", "loky/")
+"""Beginnings of the names of files that make workers, and wait for them."""
+_MAKE = (*MULTIPROCESSING, "<python>/subprocess.py")
+_WAITS_ITSELF = re.compile(r"\b(waitpid|waitid|wait3|wait4)\(|\bos\.(wait|system)\(")
+"""Calls of the system in a line of the user's, which leave no frame of Python."""
+_ALIVE = 0.8
+"""Share of the wait in which some of them must run, for it to be for them."""
+_LEAST_OF_LINE = 0.1
+"""Share of their samples from which on a line is named."""
+_NAMED = 2
+_HELPERS = ("multiprocessing resource tracker", "multiprocessing fork server")
+"""What these are called that Python starts for itself."""
+
+
+@dataclass(frozen=True)
+class OwnProcesses:
+    """What the main thread waits for.
+
+    Attributes:
+        share: Of the phases, in which it waits for them: 0 to 1.
+        count: How many they are.
+        cpu_ns: CPU time that they used in the run, as last seen (ns); None: not measured.
+        top: The lines of the user's in which they stood most; empty: they were not sampled, or stood in none.
+        where: Where the script waits; None: no line of the user's is known.
+    """
+
+    share: float
+    count: int
+    cpu_ns: int | None
+    top: tuple[TopLine, ...]
+    where: SourceLine | None
+
+    @property
+    def told(self) -> str:
+        """`3 processes that it started; they used 4.63 s of CPU time and stood most at train.py:12 (60 % of ...)`."""
+        one = self.count == 1
+        whom = "a process that it started" if one else f"{self.count} processes that it started"
+        used = "" if self.cpu_ns is None else f"used {duration(self.cpu_ns)} of CPU time"
+        lines = [f"{safe(line.file)}:{line.line} ({100 * line.share:.0f} %)" for line in self.top[:_NAMED]]
+        stood = f"stood most at {' and '.join(lines)} of {'its' if one else 'their'} samples" if lines else ""
+        does = [text for text in (used, stood) if text]
+        return f"{whom}{'; ' + ('it ' if one else 'they ') + ' and '.join(does) if does else ''}"
+
+    @property
+    def line(self) -> SourceLine | None:
+        """Where to look: their hottest line, else that where the script waits."""
+        return (self.top[0].file, self.top[0].line) if self.top else self.where
+
+
+def started(case: Case) -> list[ProcessSummary]:
+    """Processes below the program, but for those that Python and dlprof need for themselves."""
+    below = (one for one in processes.of_run(case.run) if one.role is not ProcessRole.MAIN)
+    return [one for one in below if one.name not in _HELPERS]
+
+
+def waited_for(case: Case, paths: Sequence[TreePath]) -> OwnProcesses | None:
+    """Those that the script waits for in some phases; None: none ran while it waited, or it waits for none.
+
+    Args:
+        case: The run.
+        paths: The phases.
+    """
+    share = case.code.share(paths, lambda sample: waits(case, sample))
+    below = started(case) if share else []
+    if not below:
+        return None
+    wall_ns = case.tree.wall_ns
+    ran = Stretches.of((one.start_ns or 0, wall_ns if one.end_ns is None else one.end_ns) for one in below)
+    beside = case.phases.lookup.by_place(ran.times)
+    if sum(beside.get(path, 0) for path in paths) < _ALIVE * share * sum(case.own(path) for path in paths):
+        return None
+    used = [one.cpu_ns for one in below if one.cpu_ns is not None]
+    where = case.code.hottest_line(paths, lambda sample: waits(case, sample))
+    return OwnProcesses(share, len(below), sum(used) if used else None, hot_lines(case, below), where)
+
+
+def hot_lines(case: Case, below: Sequence[ProcessSummary]) -> tuple[TopLine, ...]:
+    """The user's lines in which some processes stood, the hottest first, without those that hardly matter."""
+    seen = processes.seen_together(case.run, {one.pid for one in below if one.run is None})
+    return tuple(line for line in seen if line.share >= _LEAST_OF_LINE)
+
+
+def waits(case: Case, sample: Sample) -> bool:
+    """Whether the main thread waits for a process, by what is on its stack above the user's innermost line."""
+    if not sample.main:
+        return False
+    first = sample.frames[0]
+    if first.file in case.code.user_files:
+        return bool(_WAITS_ITSELF.search(case.code.source(first.file, first.line)))
+    if not first.file.startswith(own_loop_waits.WAITS):
+        return False
+    for frame in sample.frames:
+        if frame.file in case.code.user_files:
+            return False
+        if frame.file.startswith(_MAKE):
+            return True
+    return False
