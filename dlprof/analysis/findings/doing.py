@@ -12,6 +12,10 @@ FOR_A_PROCESS = "waiting for a process"
 STARTS_PROCESSES = "<python>/subprocess.py"
 THREADS = ("<python>/threading.py", "<python>/queue.py", "<python>/concurrent/")
 """Beginnings of the names of Python's own files that wait for another thread."""
+WAITS = ("<python>/threading.py", "<python>/queue.py", "<python>/subprocess.py", "<python>/selectors.py",
+          "<python>/multiprocessing/", "<python>/concurrent/", "<python>/socket.py", "<python>/ssl.py",
+          "<python>/http/", "<python>/urllib/", "urllib3/", "requests/")  # fmt: skip
+"""Files of libraries in which a thread waits for something that is not the engine."""
 _BY_FILES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("importing", ("<frozen importlib", "<python>/importlib/")),
     (FOR_A_PROCESS, (STARTS_PROCESSES, "<python>/multiprocessing/")),

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from dlprof.analysis import input_graphs, loops, samples
-from dlprof.analysis.findings import chores, dropped_elements, file_work, own_loop_waits, queries, standing
+from dlprof.analysis.findings import chores, doing, dropped_elements, file_work, queries, standing
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.dropped_elements import DroppedElements
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine
@@ -224,7 +224,7 @@ def _stands_in(case: Case, sample: Sample) -> str:
     if file_work.stands_in(case, sample):
         return Doing.FILES
     file = sample.frames[0].file
-    if file.startswith(own_loop_waits.WAITS):
+    if file.startswith(doing.WAITS):
         return Doing.WAITING
     return Doing.PYTHON if file not in case.code.user_files or case.code.goes_through(sample) else _IN_C
 

@@ -6,16 +6,17 @@ either. The kernel's counters tell that the thread stands; its stacks tell where
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from dlprof import units
 from dlprof.analysis import loops
-from dlprof.analysis.findings import chores, doing, handed_over, queries, standing
+from dlprof.analysis.findings import chores, doing, handed_over, own_processes, queries, standing
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine
 from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.standing import Standing
 from dlprof.analysis.findings.title import Title
+from dlprof.analysis.processes import TopLine
 from dlprof.analysis.samples import Sample
 from dlprof.engines import combined
 from dlprof.schema.tree_paths import Tree
@@ -26,10 +27,6 @@ _SHARE_OF_LOOP = 0.15
 _USUAL = 0.05
 """Share of the steps for which the thread of a loop stands that only computes."""
 _PATHS = (Tree.FIT_STEPS,)
-WAITS = ("<python>/threading.py", "<python>/queue.py", "<python>/subprocess.py", "<python>/selectors.py",
-          "<python>/multiprocessing/", "<python>/concurrent/", "<python>/socket.py", "<python>/ssl.py",
-          "<python>/http/", "<python>/urllib/", "urllib3/", "requests/")  # fmt: skip
-"""Files of libraries in which a thread waits for something that is not the engine."""
 _ADVICE = {
     doing.FOR_A_PROCESS: "Start no process in the loop: ask the system itself (a file of /proc, psutil), keep one "
     "process and talk to it, or do it less often: once an epoch, or every so many steps.",
@@ -49,6 +46,11 @@ _RECEIVES = (
     "torch.multiprocessing) and give back their place, send smaller numbers (uint8, float16, what is made larger "
     "later), or let a DataLoader with workers do it."
 )
+_FOR_WORKERS = "waiting for processes that work for it"
+_OF_WORKERS = (
+    "That line runs in the workers that the loop waits for: make it cheaper, or have more of them work at a time if "
+    "cores are free; ask for batches ahead of their use (imap, apply_async), those of the next epoch too."
+)
 _UNKNOWN = (
     "See what the line waits for: a pause (sleep), a lock that another thread holds while it sleeps or works, the "
     "network, a disk, another program. A queue.Queue hands batches over without pauses."
@@ -65,16 +67,18 @@ def claims(case: Case) -> Iterator[Claim]:
     line = line_of(case)
     told = _doing(case, line)
     sent, received = _handed_over(case, stood)
+    work = own_processes.work_for(case, _PATHS, line) if stood.others >= _CHILDREN else ()
+    told = _FOR_WORKERS if work else told
     flushed = chores.FLUSHED if told is None and chores.flushes(case, line) else None
     yield Claim(
         Sentence(
             f"The training loop stands still for {100 * share:.0f} % of its steps{f', {told}' if told else ''}"
-            f"{_meanwhile(stood, sent, received)}:"
+            f"{_meanwhile(stood, sent, received, work)}:"
         ),
         case.takes(*_PATHS, share=max(share, _starting(case, line) if told == doing.FOR_A_PROCESS else 0.0)),
         [queries.python_stood(Phase.FIT_STEPS)],
         flushed.advice if flushed else _todo(told, sent, received),
-        line,
+        (work[0].file, work[0].line) if work and sent is None and received is None else line,
         title=flushed.title if flushed else _TITLE,
         support=case.code.support(
             _PATHS,
@@ -127,7 +131,7 @@ def line_of(case: Case) -> SourceLine | None:
 
 
 def _is_known_wait(sample: Sample) -> bool:
-    return sample.frames[0].file.startswith(WAITS)
+    return sample.frames[0].file.startswith(doing.WAITS)
 
 
 def _doing(case: Case, line: SourceLine | None) -> str | None:
@@ -165,15 +169,18 @@ def _todo(told: str | None, sent: int | None, received: int | None) -> str:
     """What to do, by what the line waits for and what the processes hand over."""
     if sent is not None and sent >= (received or 0):
         return SENDS
-    return _RECEIVES if received is not None else _ADVICE.get(told or "", _UNKNOWN)
+    if received is not None:
+        return _RECEIVES
+    return _OF_WORKERS if told == _FOR_WORKERS else _ADVICE.get(told or "", _UNKNOWN)
 
 
-def _meanwhile(stood: Standing, sent_bytes: int | None, received_bytes: int | None) -> str:
+def _meanwhile(stood: Standing, sent_bytes: int | None, received_bytes: int | None, work: Sequence[TopLine]) -> str:
     if stood.others < _CHILDREN:
         return ""
     sends = f" and are sent {units.size(sent_bytes)} a step" if sent_bytes is not None else ""
+    stands = f" and stand most at {own_processes.shown(work)} of their samples" if work else ""
     gives = f" and send back {units.size(received_bytes)} a step" if received_bytes is not None else ""
-    return f", while processes that it started use {stood.others:.1f} cores{sends}{gives}"
+    return f", while processes that it started use {stood.others:.1f} cores{sends}{gives}{stands}"
 
 
 _CHILDREN = 0.2

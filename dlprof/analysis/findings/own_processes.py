@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from dlprof.analysis import processes
-from dlprof.analysis.findings import own_loop_waits
+from dlprof.analysis.findings import doing
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import SourceLine
 from dlprof.analysis.processes import ProcessSummary, TopLine
 from dlprof.analysis.samples import Sample
+from dlprof.analysis.stacks import Frame
 from dlprof.analysis.stretches import Stretches
+from dlprof.engines import combined
 from dlprof.schema.tree_paths import TreePath
 from dlprof.schema.vocabulary import ProcessRole
 from dlprof.units import duration, safe
@@ -22,6 +25,14 @@ MULTIPROCESSING = ("<python>/multiprocessing/", "<python>/concurrent/", "joblib/
 _MAKE = (*MULTIPROCESSING, "<python>/subprocess.py")
 _WAITS_ITSELF = re.compile(r"\b(waitpid|waitid|wait3|wait4)\(|\bos\.(wait|system)\(")
 """Calls of the system in a line of the user's, which leave no frame of Python."""
+_POOLS = ("<python>/multiprocessing/pool.py", "<python>/concurrent/")
+"""Of these, such as there are for threads, too."""
+_WORK = (("<python>/multiprocessing/pool.py", "worker"), ("<python>/concurrent/futures/thread.py", "_worker"))
+"""Files and functions in which threads of pools work."""
+_MOST = 0.5
+"""Share of a line's samples that must wait for workers."""
+_OF_THE_PHASES = 0.1
+"""A worker lives for so much of the time in question."""
 _ALIVE = 0.8
 """Share of the wait in which some of them must run, for it to be for them."""
 _LEAST_OF_LINE = 0.1
@@ -55,8 +66,7 @@ class OwnProcesses:
         one = self.count == 1
         whom = "a process that it started" if one else f"{self.count} processes that it started"
         used = "" if self.cpu_ns is None else f"used {duration(self.cpu_ns)} of CPU time"
-        lines = [f"{safe(line.file)}:{line.line} ({100 * line.share:.0f} %)" for line in self.top[:_NAMED]]
-        stood = f"stood most at {' and '.join(lines)} of {'its' if one else 'their'} samples" if lines else ""
+        stood = f"stood most at {shown(self.top)} of {'its' if one else 'their'} samples" if self.top else ""
         does = [text for text in (used, stood) if text]
         return f"{whom}{'; ' + ('it ' if one else 'they ') + ' and '.join(does) if does else ''}"
 
@@ -64,6 +74,11 @@ class OwnProcesses:
     def line(self) -> SourceLine | None:
         """Where to look: their hottest line, else that where the script waits."""
         return (self.top[0].file, self.top[0].line) if self.top else self.where
+
+
+def shown(top: Sequence[TopLine]) -> str:
+    """The first lines with their shares: `train.py:12 (60 %) and train.py:14 (28 %)`."""
+    return " and ".join(f"{safe(line.file)}:{line.line} ({100 * line.share:.0f} %)" for line in top[:_NAMED])
 
 
 def started(case: Case) -> list[ProcessSummary]:
@@ -93,6 +108,27 @@ def waited_for(case: Case, paths: Sequence[TreePath]) -> OwnProcesses | None:
     return OwnProcesses(share, len(below), sum(used) if used else None, hot_lines(case, below), where)
 
 
+def work_for(case: Case, paths: Sequence[TreePath], line: SourceLine | None) -> tuple[TopLine, ...]:
+    """Where workers of multiprocessing stand that a line of the script's waits for; none: it waits for no such.
+
+    Those that one step starts and the next one has no more are no workers: there it is the start that costs.
+
+    Args:
+        case: The run.
+        paths: The phases.
+        line: The line.
+    """
+
+    def waits_there(sample: Sample) -> bool:
+        return case.code.user_line(sample) == line and waits(case, sample) and not _is_started(sample)
+
+    stood = case.code.share(paths, lambda sample: case.code.user_line(sample) == line)
+    if line is None or not stood or case.code.share(paths, waits_there) < _MOST * stood:
+        return ()
+    whole = sum(case.own(path) for path in paths)
+    return hot_lines(case, [one for one in started(case) if (one.lifetime_ns or 0) >= _OF_THE_PHASES * whole])
+
+
 def hot_lines(case: Case, below: Sequence[ProcessSummary]) -> tuple[TopLine, ...]:
     """The user's lines in which some processes stood, the hottest first, without those that hardly matter."""
     seen = processes.seen_together(case.run, {one.pid for one in below if one.run is None})
@@ -100,17 +136,39 @@ def hot_lines(case: Case, below: Sequence[ProcessSummary]) -> tuple[TopLine, ...
 
 
 def waits(case: Case, sample: Sample) -> bool:
-    """Whether the main thread waits for a process, by what is on its stack above the user's innermost line."""
+    """Whether the main thread waits for a process, by what is on its stack above the user's innermost line.
+
+    Pools of threads wait in the same files: where one works, who waits in these is not known to wait for a process.
+    What an engine waits for, such as batches of its own loader, is the engine's, but for processes that it starts for
+    the user.
+    """
     if not sample.main:
         return False
     first = sample.frames[0]
     if first.file in case.code.user_files:
         return bool(_WAITS_ITSELF.search(case.code.source(first.file, first.line)))
-    if not first.file.startswith(own_loop_waits.WAITS):
+    if not first.file.startswith(doing.WAITS):
         return False
-    for frame in sample.frames:
-        if frame.file in case.code.user_files:
-            return False
-        if frame.file.startswith(_MAKE):
-            return True
-    return False
+    above = list(takewhile(lambda frame: frame.file not in case.code.user_files, sample.frames))
+    made = [frame for frame in above if frame.file.startswith(_MAKE)]
+    if any(_is_of_engine(frame) for frame in above) or not made:
+        return False
+    return not (all(frame.file.startswith(_POOLS) for frame in made) and _has_pool_of_threads(case))
+
+
+def _is_of_engine(frame: Frame) -> bool:
+    return frame.file.startswith(combined.folders_with_keras()) and not frame.file.startswith("torch/multiprocessing/")
+
+
+def _is_started(sample: Sample) -> bool:
+    return any(frame.file.startswith(doing.STARTS_PROCESSES) for frame in sample.frames)
+
+
+def _has_pool_of_threads(case: Case) -> bool:
+    """Whether a thread of the program itself works for a pool."""
+    told: bool = case.run.once("pool of threads", lambda _run: any(_works_for_one(one) for one in case.code.samples))
+    return told
+
+
+def _works_for_one(sample: Sample) -> bool:
+    return not sample.main and any((frame.file, frame.name) in _WORK for frame in sample.frames)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from dlprof.analysis.findings import (
+    doing,
     followed_children,
     handed_over,
     own_evaluations,
@@ -204,7 +205,7 @@ def _line_of_tasks(case: Case) -> SourceLine | None:
 
 def _waits(sample: Sample) -> bool:
     """Whether a thread waits for processes that Python's own libraries made for it."""
-    waits = sample.main and sample.frames[0].file.startswith(own_loop_waits.WAITS)
+    waits = sample.main and sample.frames[0].file.startswith(doing.WAITS)
     return waits and any(frame.file.startswith(_POOLS) for frame in sample.frames)
 
 

@@ -201,3 +201,21 @@ def test_a_line_that_waits_for_the_disk_is_told_what_to_do_about_it(tmp_path: Pa
 
     assert finding.heading == "The loop waited until files were on the disk"
     assert finding.fix == "file.flush() in place of os.fsync(file.fileno())"
+
+
+def test_workers_that_it_waits_for_are_told_with_the_line_where_they_stand(tmp_path: Path) -> None:
+    """They use a core while the loop's thread stands; nothing large goes between them."""
+    tables = pool(0, 0)
+    tables["processes"] = [{**row, "start_ns": S, "end_ns": 9 * S} for row in tables["processes"]]
+    works = {"stack_id": 70, "depth": 0, "function": "make", "file": "train.py", "line": 50}
+    stands = {"pid": 43, "thread_id": 43, "thread": "MainThread", "start_ns": 2 * S, "dur_ns": 5 * S, "stack_id": 70}
+    tables |= {"frames": [*tables["frames"], works], "stacks": [*tables["stacks"], stands]}
+
+    finding = pick(diagnosed(tmp_path / "r", OWN, **tables), "script-waits")
+
+    assert finding.line == 50
+    assert (
+        "waiting for processes that work for it, while processes that it started use 1.0 cores and stand most at train.py:50 "
+        "(100 %) of their samples" in finding.claim
+    )
+    assert finding.next_step.startswith("That line runs in the workers that the loop waits for")

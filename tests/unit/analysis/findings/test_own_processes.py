@@ -17,14 +17,17 @@ from tests.unit.runs import S
 _CHILD = {"pid": 43, "role": "child", "parent_pid": 42, "start_ns": S, "end_ns": 4 * S, "cpu_ns": S}
 
 
-def case_of(folder: Path, *calls: Call, source: str = "", **changes: Any) -> Case:
+def case_of(folder: Path, *calls: Call, source: str = "", beside: list[Call] | None = None, **changes: Any) -> Case:
     """3 s of a script's own code in which these frames stand, while a process runs."""
     tables = {
         "phases": parts(import_=1, script=3, fit_steps=4, teardown=2),
         "phase_intervals": runs.intervals(("import", 0, 1), ("script", 1, 4), ("fit.steps", 4, 8), ("teardown", 8, 10)),
         "processes": [{**_CHILD, **changes}],
     }
-    run = runs.held(folder, **{**runs.training(), **tables, **sampled((1, 4, list(calls)))})
+    stacks = sampled((1, 4, list(calls)), *([(1, 4, beside)] if beside else []))
+    for row in stacks["stacks"][1:]:
+        row.update(thread="Thread-1", thread_id=2)
+    run = runs.held(folder, **{**runs.training(), **tables, **stacks})
     keep_source(run, source)
     return Case(run)
 
@@ -60,6 +63,28 @@ def test_a_call_of_the_system_is_known_by_its_line(tmp_path: Path) -> None:
 def test_a_wait_for_a_thread_is_not_for_a_process(tmp_path: Path) -> None:
     """Though one runs."""
     assert share(case_of(tmp_path / "r", ("<module>", "train.py", 3), ("join", "<python>/threading.py", 1119))) == 0.0
+
+
+def test_who_waits_for_a_pool_of_threads_waits_for_no_process(tmp_path: Path) -> None:
+    """It waits in the same files."""
+    main = [
+        ("<module>", "train.py", 3),
+        ("Pool.map", "<python>/multiprocessing/pool.py", 367),
+        ("wait", "<python>/threading.py", 9),
+    ]
+    thread = [("worker", "<python>/multiprocessing/pool.py", 125), ("work", "train.py", 9)]
+
+    assert share(case_of(tmp_path / "r", *main, beside=thread)) == 0.0
+
+
+def test_batches_of_an_engine_s_loader_are_the_engine_s(tmp_path: Path) -> None:
+    """Its workers are processes, too."""
+    loader = [
+        ("_try_get_data", "torch/utils/data/dataloader.py", 1251),
+        ("get", "<python>/multiprocessing/queues.py", 113),
+    ]
+
+    assert share(case_of(tmp_path / "r", ("<module>", "train.py", 3), *loader)) == 0.0
 
 
 def test_what_python_starts_for_itself_is_not_waited_for(tmp_path: Path) -> None:
