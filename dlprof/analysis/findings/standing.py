@@ -22,6 +22,8 @@ _INSIDE = 0.8
 """Share of the time between two samples of the counters that must be of the phases, for it to speak of them."""
 _COVERED = 0.5
 """Share of the phases that such stretches must cover, to speak of all."""
+_MOST = 0.5
+"""Share of short phases for which it must have stood in any case."""
 
 QUIET_STEPS = tuple(Tree.FIT_STEPS / part for part in (StepPart.HOST_PYTHON, StepPart.IDLE, StepPart.DISPATCH))
 """Parts of the steps of training in which no operator runs, those first that are Python's."""
@@ -33,8 +35,8 @@ class Standing:
 
     Attributes:
         share: Of the time, without a core and without wanting one, and without work for one in other threads of the
-            process, which it may wait for: 0 to 1.
-        ran: Of the time, on a core or wanting one: 0 to 1.
+            process, which it may wait for: 0 to 1. Of short phases, at least.
+        ran: Of the time, on a core or wanting one: 0 to 1. Of short phases, at most.
         others: Cores that other processes of the program used meanwhile, on average.
     """
 
@@ -57,15 +59,39 @@ def of_phases(case: Case, paths: Sequence[TreePath]) -> Standing | None:
     wanted = np.diff(integers(rows["main_run_ns"])) + np.diff(integers(rows["main_wait_ns"]))
     whole = np.diff(integers(rows["run_ns"])) + np.diff(integers(rows["wait_ns"]))
     # A thread that ends takes its part of the sums with it: what it did before is not known then.
-    inside = (time_in(case, paths, time) >= _INSIDE * length) & (whole >= wanted)
+    shared, is_known = time_in(case, paths, time), whole >= wanted
+    inside = (shared >= _INSIDE * length) & is_known
     covered = int(length[inside].sum())
-    if not covered or covered < _COVERED * sum(case.own(path) for path in paths):
-        return None
     beside = np.minimum(np.maximum(0, whole - wanted), np.maximum(0, length - wanted))
+    least = _COVERED * sum(case.own(path) for path in paths)
+    if not covered or covered < least:
+        return _at_least(case, time, np.where(is_known, shared, 0), wanted + beside, least)
     share = 1 - float((wanted + beside)[inside].sum()) / covered
     begins, ends = time[:-1][inside], time[1:][inside]
     ran = float(wanted[inside].sum()) / covered
     return Standing(min(1.0, max(0.0, share)), min(1.0, ran), case.machine.children_cores(begins, ends))
+
+
+def _at_least(case: Case, time: Integers, shared: Integers, busy: Integers, least: float) -> Standing | None:
+    """For how much of short phases it stood in any case: all that it did between two samples was done in them.
+
+    None where that is not most of them: then it is not known.
+
+    Args:
+        case: The run.
+        time: When the counters were sampled (ns).
+        shared: How much of the time between each two is of the phases (ns); 0 where the counters do not tell.
+        busy: For how long the process worked or wanted to between them (ns).
+        least: So much of the phases must be between samples (ns).
+    """
+    some = shared > 0
+    covered = int(shared.sum())
+    if not covered or covered < least:
+        return None
+    share = float(np.maximum(0, shared - busy).sum()) / covered
+    if share < _MOST:
+        return None
+    return Standing(share, 1 - share, case.machine.children_cores(time[:-1][some], time[1:][some]))
 
 
 @dataclass(frozen=True)

@@ -87,7 +87,7 @@ class OwnLoops(object):
         if fit is not None:
             if fit.feed is None and feed is None:
                 turns = site.turns(frame)
-            if self._is_another(fit, optimizer, path, feed, turns):
+            if self._is_another(fit, optimizer, site, feed, turns):
                 self._close_fit()
                 fit = None
         if fit is not None and fit.step is not None and self._is_over(fit.step, optimizer, site, frame):
@@ -155,8 +155,9 @@ class OwnLoops(object):
         return found, waited + self._gone.waited if found is None else waited
 
     @staticmethod
-    def _is_another(fit, optimizer, path, feed, turns):
+    def _is_another(fit, optimizer, site, feed, turns):
         """Whether this update is none of the training that runs."""
+        path = site.path
         if not fit.own.intersection(path):
             return True
         if optimizer in fit.optimizers or path[0] not in fit.leaves:
@@ -164,7 +165,12 @@ class OwnLoops(object):
         # An optimiser that was not there before, in the same loop: of this turn, as in a GAN, or a new training.
         if feed is not None:
             return fit.feed is not None and feed is not fit.feed and fit.feed.is_before(feed)
-        return turns is not None and fit.turns is not None and turns != fit.turns
+        if turns is None or fit.turns is None:
+            return False
+        # Without a loop around, the loop was entered anew where its function was called at another place.
+        return turns != fit.turns or (
+            not turns and None not in (site.called_from, fit.called_from) and site.called_from != fit.called_from
+        )
 
     def _is_over(self, step, optimizer, site, frame):
         if optimizer in step.optimizers:
@@ -216,6 +222,7 @@ class OwnLoops(object):
 
     def _took_part(self, fit, optimizer, site, end):
         path = site.path
+        fit.called_from = site.called_from
         fit.step.optimizers.append(optimizer)
         fit.step.calls.append((optimizer, site))
         fit.step.end = end

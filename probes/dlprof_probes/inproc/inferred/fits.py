@@ -40,6 +40,7 @@ class Fit(object):
         step: The step that is not over, or None.
         last: When its last step was over (ns).
         lasts: Up to when its loops are known to have gone on after that (ns).
+        called_from: Where its loop was called from, as its last update tells (`Site`).
         feed: The loader that its steps begin with, or None.
         closing: The optimiser that ends each turn, where no loader does, or that and its site; None: not known yet.
         turns: The turns of the outer loops, where no loader tells epochs.
@@ -50,8 +51,8 @@ class Fit(object):
     """
 
     __slots__ = (
-        "before", "closing", "epoch", "feed", "handle", "inner", "last", "lasts", "leaves", "opened_once", "optimizers",
-        "own", "step", "turns", "usual", "usual_site",
+        "before", "called_from", "closing", "epoch", "feed", "handle", "inner", "last", "lasts", "leaves",
+        "opened_once", "optimizers", "own", "step", "turns", "usual", "usual_site",
     )  # fmt: skip
 
     def __init__(self, path, begin, feed):
@@ -64,7 +65,7 @@ class Fit(object):
         self.inner = Count()
         self.closing = None
         self.before = self.usual = self.usual_site = None
-        self.turns = None
+        self.turns = self.called_from = None
         self.optimizers = set()
         self.epoch = -1
         self.opened_once = OpenedOnce()

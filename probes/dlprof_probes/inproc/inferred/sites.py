@@ -21,6 +21,8 @@ _LOOKED_INTO = 500
 """Objects of a frame whose attributes are looked at, at most."""
 _OWN_NAMESPACE = 2
 """Flag of code objects: its names are its own (a function), not those of a module."""
+_LEFT_AND_TAKEN_UP = 0x20 | 0x80 | 0x200
+"""Flags of code objects: a generator, a coroutine, or both."""
 _COPIES = version_info < (3, 13)
 _HOLDERS = 3
 """References to the names of a frame that nobody else looks at: the frame's, ours, and that of the call that counts."""
@@ -54,11 +56,14 @@ class Site(object):
         path: Numbers of the loops around it, innermost first.
         where: File and line of the innermost loop that is the user's own, else of the user's call; ("", 0): unknown.
         line: File and line of the user's call; ("", 0): unknown.
+        called_from: What tells where the function with the innermost loop was called from; None: it is not known, or a
+            generator or a coroutine, which goes on wherever it is asked to.
     """
 
-    __slots__ = ("_levels", "_user", "line", "path", "where")
+    __slots__ = ("_levels", "_user", "called_from", "line", "path", "where")
 
-    def __init__(self, levels, user, where, line):
+    def __init__(self, levels, user, where, line, called_from=None):
+        self.called_from = called_from
         self.path = tuple([loop.number for _, loop in levels])
         self.where = where
         self.line = line
@@ -170,11 +175,15 @@ class Sites(object):
 
     def _learn_site(self, frame):
         levels, where, line, user = [], None, ("", 0), None
-        outermost = 0
+        outermost, called_from, is_left = 0, (), False
         for depth in _DEPTHS:
             code = frame.f_code
             loops, is_users = self._known.get((id(code), frame.f_lasti)) or self._learn(code, frame.f_lasti)
+            if levels:  # its code is kept (`_learn`), so that its number is its own
+                called_from += ((id(code), frame.f_lasti),)
             levels.extend([(depth, loop) for loop in loops])
+            if loops and levels[0][0] == depth:
+                is_left = bool(code.co_flags & _LEFT_AND_TAKEN_UP)
             if is_users:
                 if user is None:
                     user, line = depth, (code.co_filename, frame.f_lineno or 0)
@@ -185,7 +194,8 @@ class Sites(object):
             if frame is None:
                 break
         # What calls the user's outermost function is no loop of theirs: a notebook's, a runner of tests.
-        return Site(levels[:outermost], user, where or line, line)
+        known = called_from if outermost and not is_left else None
+        return Site(levels[:outermost], user, where or line, line, known)
 
     def _learn(self, code, offset):
         known = self._codes.get(id(code))

@@ -25,6 +25,7 @@ class Earlier(object):
         self._sites = sites
         self.path = site.path
         self.where = site.where
+        self.called_from = site.called_from
         self._turns = site.turns(frame)
         self._count = site.count(frame)
         self._turn = site.turn(frame)

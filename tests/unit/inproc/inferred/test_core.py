@@ -59,6 +59,7 @@ class Place:
     outer: tuple[Any, ...] = ()
     number: int | None = None
     at: int = 1
+    called_from: tuple[int, ...] | None = None
 
     where: tuple[str, int] = ("train.py", 1)
     line: tuple[str, int] = ("train.py", 1)
@@ -99,10 +100,11 @@ class Program:
         turns: Sequence[Any] = (None,),
         count: int | None = None,
         at: int = 1,
+        called_from: tuple[int, ...] | None = None,
     ) -> None:
         """The optimiser works for 5."""
         self.time += 5
-        self.loops.update(optimizer, self.time, Place(tuple(path), tuple(turns), count, at))
+        self.loops.update(optimizer, self.time, Place(tuple(path), tuple(turns), count, at, called_from))
 
     def open(self, key: int, path: Sequence[int] = (EPOCH,)) -> None:
         self.loops.input_opened(key, self.time, Place(tuple(path)))
@@ -324,6 +326,30 @@ def test_several_optimisers_without_a_loader_are_one_step(program: Program) -> N
     program.update(optimizer=1, path=(BATCH,), turns=())
 
     assert program.log.only("step") == ["fit1 step 100-110", "fit1 step 110-120"]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "trainings"),
+    [((1,), (2,), 2), ((1,), (1,), 1), (None, (2,), 1), ((1,), None, 1)],
+    ids=["called at another place", "in the same call", "the first is not known", "the second is not known"],
+)
+def test_a_new_optimiser_in_a_loop_that_was_called_anew_is_a_new_training(
+    program: Program, first: Any, second: Any, trainings: int
+) -> None:
+    """No loop is around both calls, and what is done between them is no step."""
+    for _ in range(2):
+        program.update(optimizer=1, path=(BATCH,), turns=(), called_from=first)
+    program.time += 1000
+    program.loops.idle_since = program.time
+    for _ in range(2):
+        program.update(optimizer=2, path=(BATCH,), turns=(), called_from=second)
+    program.finished()
+
+    begun = [
+        line for line in program.log.lines if line.startswith("fit") and len(line.split()) == 2 and line.endswith("-")
+    ]
+    assert begun == ["fit1 100-", "fit2 1110-"][:trainings]
+    assert ("fit2 step 1110-1115" in program.log.lines) == (trainings == 2)
 
 
 def test_an_optimiser_that_steps_again_in_the_same_turn_begins_no_step(program: Program) -> None:

@@ -130,6 +130,36 @@ def test_loops_of_generators_are_around_what_they_call(look: Callable[[], Any]) 
     assert len(found[0][0]) == 2
 
 
+def test_where_the_function_with_the_loop_was_called_from_tells_its_calls_apart(sites: Sites) -> None:
+    """Not the line in its loop, nor who is called there."""
+
+    def here() -> Any:
+        return sites.look(sys._getframe(1)).called_from
+
+    def train() -> list[Any]:
+        found = []
+        for _ in range(2):
+            found.append(here())
+            found.append(here())
+        return found
+
+    once, again = train(), train()
+
+    assert len(set(once)) == len(set(again)) == 1
+    assert once[0] is not None
+    assert once[0] != again[0]
+
+
+def test_where_a_generator_is_asked_from_tells_nothing(sites: Sites) -> None:
+    """It goes on wherever somebody asks it to."""
+
+    def batches() -> Iterator[Any]:
+        for _batch in range(2):
+            yield sites.look(sys._getframe(0)).called_from
+
+    assert next(batches()) is None
+
+
 def test_what_calls_the_outermost_function_of_the_user_is_no_loop(look: Callable[[], Any]) -> None:
     """A runner of tests has loops, and so has a notebook."""
     assert look()[0] == ()

@@ -190,8 +190,8 @@ def test_ranks_that_a_script_waits_for_are_no_time_of_its_own(tmp_path: Path, ma
 
 
 def test_nothing_is_said_where_the_thread_was_measured_too_seldom(tmp_path: Path) -> None:
-    """One sample before fit, and one after."""
-    tables = before_fit(run_s=0)
+    """One sample before fit, and one after: what ran between them may have been in either."""
+    tables = before_fit(run_s=2)
     tables["process_samples"] = tables["process_samples"][::3]
 
     assert "script-waits" not in slugs(diagnosed(tmp_path / "r", **tables))
@@ -341,3 +341,14 @@ def test_little_work_of_its_processes_is_not_none(tmp_path: Path) -> None:
     finding = pick(diagnosed(tmp_path / "r", **{**before_fit(run_s=0), "processes": [child]}), "script-waits")
 
     assert ", while processes that it started use 0.33 cores:" in finding.claim
+
+
+@pytest.mark.parametrize(("ran_s", "told"), [(0.5, True), (2.0, False)])
+def test_a_short_pause_is_told_where_it_stood_in_any_case(tmp_path: Path, ran_s: float, told: bool) -> None:
+    """The counters are from 0.5 s and from 5.5 s: of 5 s between them 3 are the pause."""
+    ran_ns = int(ran_s * S)
+    late = {**BEGIN, "run_ns": ran_ns, "main_run_ns": ran_ns}
+    diagnosis = diagnosed(tmp_path / "r", **before_fit(run_s=0, **cpu((0.5, BEGIN), (5.5, late), (9, late), tree=0.0)))
+
+    found = [one.at_stake_ns for one in diagnosis.findings if one.slug == "script-waits"]
+    assert found == ([pytest.approx(2.5 * S, rel=0.01)] if told else [])
