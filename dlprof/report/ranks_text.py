@@ -59,13 +59,17 @@ def _head(ranked: RankedRun, summary: RanksSummary) -> Text:
 
 def _findings(page: Page, found: RanksCauses) -> None:
     """The first causes, each with where it is and what to do, between empty lines."""
-    told = [*found.together[:_FINDINGS], *found.alone[: max(0, _FINDINGS - len(found.together))]]
+    every = [*found.together, *found.alone]
+    told = every[:_FINDINGS]
     for number, cause in enumerate(told, 1):
         page.line(Text())
         for line in (*causes.lines_of(page, number, cause), *page.wrapped(causes.advice(cause), "   ", most=4)):
             page.line(line)
         if number > len(found.together):
             page.line(Text(f"   so it is in rank {found.rank}, by itself", style="dim"))
+    more = [cause.slug for cause in every[_FINDINGS:]]
+    if more:
+        page.line(Text(f"   {len(more)} more: {', '.join(more)}", style="dim"))
     if told:
         page.line(Text())
 

@@ -13,7 +13,8 @@ from dlprof.schema.vocabulary import MAIN_THREAD
 _THREAD = re.compile(r"thread \((0x[0-9A-Fa-f]+|\d+)\)(?:: (.*))?$", re.DOTALL)
 """The number is hexadecimal where py-spy does not know the thread of the system: up to Python 3.7."""
 _HIDDEN_FILES = ("<frozen importlib._bootstrap>", "<frozen importlib._bootstrap_external>")
-_OWN = "/dlprof_probes/"
+_OWN = re.compile(r"/dlprof_probes/|/payload/follow(-workers)?/(sitecustomize|dlprof_pass_on|follow_settings)\.py$")
+"""The probe, and its copies by which Pythons below a program are followed (`dlprof.launch.follow_folder`)."""
 _LINES = range(1 << 31)
 
 
@@ -79,7 +80,7 @@ class SampledThread:
             if match:
                 self.number, self.name = int(match[1], 0), match[2]
             return None
-        if event.file in _HIDDEN_FILES or _OWN in event.file:
+        if event.file in _HIDDEN_FILES or _OWN.search(event.file):
             return None
         # Read from a process that was not stopped, a line may be whatever was in memory.
         return Frame(event.name, names.short(event.file), event.line if event.line in _LINES else 0)

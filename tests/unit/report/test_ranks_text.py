@@ -53,12 +53,12 @@ def cause(slug: str, title: str) -> Cause:
 
 
 def test_the_first_causes_come_before_what_was_measured(tmp_path: Path) -> None:
-    """What the ranks lose to each other, then what one of them loses by itself, which is said."""
+    """What the ranks lose to each other, then what one of them loses by itself, which is said; of others the names."""
     ranked = ranked_runs.make(tmp_path, {0: 5, 1: 12})
     out = io.StringIO()
     causes = RanksCauses([cause("straggler", "A rank is slow")], [cause("gc-pressure", "Garbage"), cause("x", "X")], 1)
     ranks_text.print_ranks(ranked, ranks.of_run(ranked), causes, file=out, plain=True)
-    assert out.getvalue().splitlines()[:9] == [
+    assert out.getvalue().splitlines()[:10] == [
         "train.py  2 ranks on h, 10.0 s",
         "",
         "1. A rank is slow  2.00 s, 20 %  straggler",
@@ -67,6 +67,7 @@ def test_the_first_causes_come_before_what_was_measured(tmp_path: Path) -> None:
         "2. Garbage  2.00 s, 20 %  gc-pressure",
         "   train.py:33  Do less.",
         "   so it is in rank 1, by itself",
+        "   1 more: x",
         "",
     ]
 

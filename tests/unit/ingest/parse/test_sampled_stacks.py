@@ -48,3 +48,15 @@ def test_a_thread_without_a_name_is_the_main_one_if_it_came_first() -> None:
 
     assert [names.name(number, None) for number in (9, 8, 5)] == ["MainThread", "thread 8", "MainThread"]
     assert names.name(9, "worker") == "worker"
+
+
+def test_what_follows_pythons_below_a_program_is_no_code_of_theirs() -> None:
+    """A copy of it lies in the run's folder; who else has such a file is shown."""
+    run = "/s/dlprof_runs/r"
+    assert stacks(
+        FrameEvent(1, 9, 0, "B", "main", "/s/a.py", 1),
+        FrameEvent(1, 9, 0, "B", "_begins", f"{run}/payload/follow/sitecustomize.py", 87),
+        FrameEvent(1, 9, 0, "B", "own", f"{run}/payload/follow-workers/dlprof_pass_on.py", 3),
+        FrameEvent(1, 9, 0, "B", "theirs", "/s/src/sitecustomize.py", 3),
+        FrameEvent(1, 9, 5, "E"),
+    ) == [(0, 0, 5, ["main", "theirs"])]
