@@ -16,7 +16,16 @@ from dataclasses import dataclass, field
 
 import pyarrow.compute as pc
 
-from dlprof.analysis import counting_cost, layer_times, overlapped_steps, pace, step_leaves, step_times, trace_tree
+from dlprof.analysis import (
+    counting_cost,
+    layer_times,
+    overlapped_steps,
+    pace,
+    step_leaves,
+    step_times,
+    trace_tree,
+    training_threads,
+)
 from dlprof.analysis.layer_times import LayerTime
 from dlprof.schema import tree_paths
 from dlprof.schema.tree_paths import OWN_PATHS, STEPS_OF_LOOP, Tree, TreePath
@@ -77,6 +86,13 @@ class Breakdown:
         return sum(ns for leaf, ns in self.leaves.items() if path.holds(leaf))
 
 
+def _why_no_step(run: Run) -> str:
+    """Why the tree of a run has no steps."""
+    if training_threads.of_run(run) is not None:
+        return "they ran on another thread than the main one, whose time it is that phases tell"
+    return "no step of fit, evaluate or predict was seen"
+
+
 def of_run(run: Run) -> Breakdown | None:
     """The tree of a run; None where its wall time or its phases are not known."""
     if run.manifest.state == RunState.IMPORTED:
@@ -93,7 +109,7 @@ def of_run(run: Run) -> Breakdown | None:
     unattributed = wall - sum(leaves.values())
     loop_of_run = _main_loop(run)
     if loop_of_run is None or tree_paths.of_phase(PHASE_OF_LOOP[loop_of_run]) not in leaves:
-        why = run.missing("steps") or "no step of fit, evaluate or predict was seen"
+        why = run.missing("steps") or _why_no_step(run)
         return Breakdown(leaves, wall, unattributed, None, why, ())
     split = overlapped_steps.split(run, leaves) if loop_of_run is Loop.TRAIN else None
     if split is None:

@@ -108,10 +108,20 @@ def seen_together(run: Run, pids: Collection[int]) -> tuple[TopLine, ...]:
     for pid, stood in every.items():
         for stack, ns in (main.get(pid) or stood).items():
             together[stack] += ns
-    own = {stack: _since_fork(frames) for stack, frames in frames_by_stack(run).items() if stack in together}
+    return top_lines(run, together)
+
+
+def top_lines(run: Run, stood: Mapping[int, int]) -> tuple[TopLine, ...]:
+    """The user's lines in which some stacks stood, the hottest first; of others their time counts for the shares only.
+
+    Args:
+        run: The run.
+        stood: Numbers of stacks to how long each stood (ns).
+    """
+    own = {stack: _since_fork(frames) for stack, frames in frames_by_stack(run).items() if stack in stood}
     users = samples.user_files(run)
     busy = {stack: frames for stack, frames in own.items() if any(frame.file in users for frame in frames)}
-    return _top(together, busy, users)
+    return _top(stood, busy, users)
 
 
 def _since_fork(frames: Sequence[Frame]) -> Sequence[Frame]:

@@ -37,6 +37,7 @@ from dlprof.analysis import (
     step_split,
     steps,
     syncs,
+    training_threads,
     utilisation,
 )
 from dlprof.analysis.findings.diagnose import NO_TIME
@@ -73,7 +74,7 @@ from dlprof.report.model import (
     UnrecordedTime,
 )
 from dlprof.schema.manifest import Manifest
-from dlprof.schema.vocabulary import RunSource, RunState, SpanKind, StepPart
+from dlprof.schema.vocabulary import RunSource, RunState, Severity, SpanKind, StepPart
 from dlprof.store.run import Run
 
 STRIP_PARTS = 60
@@ -160,7 +161,7 @@ def _quickly_summed(run: Run) -> Report:
         gpu=_gpu(run),
         probes=_probes(run),
         overhead=_overhead(run),
-        health=_typed(run.rows("health"), HealthLine),
+        health=(*_typed(run.rows("health"), HealthLine), *_trained_elsewhere(run)),
         skipped=_typed(run.rows("skipped"), SkippedEvents) if run.has("skipped") else None,
         clock=convert(manifest.clock, ClockErrors, from_attributes=True),
         exit=_exit(run),
@@ -169,6 +170,17 @@ def _quickly_summed(run: Run) -> Report:
         unrecorded=_unrecorded(manifest),
         lost_tables=tuple(LostTable(table, why) for table, why in run.lost.items()),
     )
+
+
+def _trained_elsewhere(run: Run) -> Iterator[HealthLine]:
+    """That phases say nothing of trainings on other threads than the main one."""
+    found = training_threads.of_run(run)
+    if found is not None:
+        text = (
+            f"{found.steps:,} steps ran on {found.where}, not on the main one: phases are of the main thread, so that "
+            "these steps are in none, and most causes in them are not looked for."
+        )
+        yield HealthLine("trained-on-thread", Severity.WARNING, text, found.steps)
 
 
 def _asks_for_processes(run: Run, loops_found: Sequence[steps.StepSummary]) -> bool:

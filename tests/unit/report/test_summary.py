@@ -34,6 +34,7 @@ from dlprof.report.model import (
 )
 from dlprof.schema.vocabulary import Basis, Loop
 from dlprof.store.run import Run
+from tests.unit import runs
 from tests.unit.runs import MS, S, losses, make, manifest, trained, window
 
 LOOP = StepSummary(Loop.TRAIN, 250, 20 * MS, 20 * MS, 20 * MS, 6400.0, 20 * MS, 0, 0)
@@ -344,3 +345,14 @@ def test_cores_of_a_run_without_samples_are_none(tmp_path: Path) -> None:
     run: Run = trained(tmp_path / "r")
 
     assert summary.cores(run) == ()
+
+
+def test_steps_of_another_thread_are_said_to_be_in_no_phase(tmp_path: Path) -> None:
+    """Phases are of the main thread."""
+    fit = runs.span("fit", 2, 4, thread="Thread-1 (work)", thread_id=7)
+    run = trained(tmp_path / "r", spans=[fit], steps=runs.steps(40, thread_id=7))
+
+    told = [line for line in summary.summarise(run).health if line.slug == "trained-on-thread"]
+
+    assert [(line.severity, line.count) for line in told] == [("warning", 40)]
+    assert told[0].message.startswith("40 steps ran on the thread Thread-1 (work), not on the main one")

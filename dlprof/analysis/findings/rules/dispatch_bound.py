@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from dlprof.analysis import columns
+from dlprof.analysis import columns, training_threads
 from dlprof.analysis.findings import graph_loops, heavy_weights, side_by_side, small_calls, unseen_work
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Remedy, Sentence, Support
@@ -44,6 +44,8 @@ _EVIDENCE = (
     ),
 )
 
+_NO_STEPS = "the run had no steps"
+
 
 def look(case: Case) -> Iterator[Claim]:
     """Calls for a few rows; steps with little time in kernels; in a pair, what starting work takes more."""
@@ -53,7 +55,7 @@ def look(case: Case) -> Iterator[Claim]:
     if case.loop is None or case.steps is None or unknown:
         if small:
             return  # what was said stays said
-        raise Abstain(unknown or "the run had no steps")
+        raise Abstain(unknown or _NO_STEPS)
     loops = list(graph_loops.claims(case))
     loops = loops or list(side_by_side.claims(case))
     if loops:
@@ -91,8 +93,10 @@ def _advice(case: Case) -> str:
 
 def _unknown(case: Case) -> str | None:
     """Why nothing can be said of the steps; None: something can."""
-    if case.loop is None or case.steps is None:
-        return "the run had no steps"
+    if case.loop is None:
+        return _NO_STEPS
+    if case.steps is None:
+        return "the steps ran on another thread than the main one" if training_threads.of_run(case.run) else _NO_STEPS
     if case.devices.foreign and not case.pair:  # a device may be idle for any reason, however large its batch is
         return "a foreign trace does not tell its batch; gaps of a device tell more: small-kernels, gpu-idle"
     if case.tree.unsplit is not None:

@@ -6,11 +6,12 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from dlprof.analysis.findings import doing
 from dlprof.analysis.findings.case import WORK, Case
 from dlprof.analysis.findings.finding import Claim, Query, Sentence, SourceLine, Support
 from dlprof.analysis.findings.title import Title
 from dlprof.schema import tree_paths
-from dlprof.schema.tree_paths import Tree
+from dlprof.schema.tree_paths import Tree, TreePath
 from dlprof.schema.vocabulary import Ground, Phase
 
 TITLE = Title("Python's garbage collector interrupted the training", "Python's garbage collector")
@@ -58,10 +59,17 @@ def look(case: Case) -> Iterator[Claim]:
         [_COLLECTIONS],
         "Make fewer objects that live long, call gc.freeze() before training, raise gc.set_threshold, and leave "
         "gc.collect() out of loops.",
-        asked or case.code.hottest_line(phases, case.code.is_called_back) or case.code.hottest_line(phases),
+        asked or _where(case, phases),
         support=Support(Ground.STATED if asked else Ground.PLACE, seen=max(1, len(inside)), part=part, usual=_USUAL),
         fix="without gc.collect() there: Python collects by itself" if asked else None,
     )
+
+
+def _where(case: Case, phases: Sequence[TreePath]) -> SourceLine | None:
+    """The line that may make the objects; none where the main thread waits for another one, which makes them then."""
+    if case.code.share(phases, lambda sample: doing.waits_for_thread(sample.frames)) >= _MOSTLY:
+        return None
+    return case.code.hottest_line(phases, case.code.is_called_back) or case.code.hottest_line(phases)
 
 
 def _asked_for(case: Case, rows: Sequence[Mapping[str, Any]]) -> SourceLine | None:

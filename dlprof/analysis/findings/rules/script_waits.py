@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from dlprof.analysis import training_threads
 from dlprof.analysis.findings import (
     doing,
     followed_children,
@@ -23,6 +24,7 @@ from dlprof.analysis.findings.rules import python_overhead
 from dlprof.analysis.findings.standing import Standing
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.samples import Sample
+from dlprof.analysis.training_threads import Elsewhere
 from dlprof.schema.tree_paths import TreePath
 from dlprof.schema.vocabulary import Basis, Ground, Phase, RunSource
 from dlprof.units import safe, size
@@ -33,6 +35,7 @@ _FOR_CHILDREN = Title(
 )
 _FOR_RANKS = Title("The script waits for its ranks", "waiting for its ranks")
 _FOR_OWN = Title("The script waits for processes that it started", "waiting for processes that the script started")
+_FOR_THREAD = Title("The training ran on another thread than the main one", "a training on another thread")
 _MAKES_RANKS = r"\b(init_process_group|distributed\.initialize|MultiWorkerMirroredStrategy)\("
 _SENDS = Title("Much was sent to processes with their tasks", "sending arrays to processes")
 _POOLS = ("<python>/multiprocessing/", "<python>/concurrent/")
@@ -44,6 +47,8 @@ _STOOD = 0.25
 """A thread that works hands its core over now and then, too."""
 _CHILDREN = 0.5
 """Cores that the program's other processes use while it waits for them."""
+_BESIDE = 0.5
+"""Share of a wait for threads in which one must train, for it to be for that one."""
 _NO_WORK = 0.05
 """So few cores are no work: what a resource tracker or an idle pool takes."""
 _EVIDENCE = Query(
@@ -73,20 +78,33 @@ def look(case: Case) -> Iterator[Claim]:
     waited = _waited_for(case)
     if waited is not None:
         yield _for_its_own(case, waited)
+    trained = _trained_elsewhere(case)
+    if trained is not None:
+        yield _for_training(case, trained)
     stood = standing.of_phases(case, python_overhead.SCRIPT)
     if stood is not None:
-        yield from _standing(case, stood, waited.share if waited is not None else 0.0)
-    elif not told and waited is None:  # else what was said stays said
+        away = (waited.share if waited is not None else 0.0) + (_of_threads(case) if trained is not None else 0.0)
+        yield from _standing(case, stood, min(1.0, away), of_threads=trained is not None)
+    elif not told and waited is None and trained is None:  # else what was said stays said
         raise Abstain("whether the script's thread was running was measured for too little of its own code")
 
 
-def _standing(case: Case, stood: Standing, waited: float) -> Iterator[Claim]:
-    """It stands, and not for processes that it started, which are told already for a share of its own code."""
+def _standing(case: Case, stood: Standing, waited: float, *, of_threads: bool) -> Iterator[Claim]:
+    """It stands, and not for what is told already: processes that it started, or (`of_threads`) a thread that trains.
+
+    Args:
+        case: The run.
+        stood: How its thread stands.
+        waited: Share of its own code in which it waits for that.
+        of_threads: Whether a thread that trains is told.
+    """
     share = stood.share - waited
     is_own = python_overhead.of_no_engine()
 
     def chosen(sample: Sample) -> bool:
-        return is_own(sample) and not (waited and own_processes.waits(case, sample))
+        if not waited or not is_own(sample):
+            return is_own(sample)
+        return not (own_processes.waits(case, sample) or (of_threads and doing.waits_for_thread(sample.frames)))
 
     left = case.code.share(python_overhead.SCRIPT, chosen) / (1 - waited) if waited < 1 else 0.0
     takes = case.takes(*python_overhead.SCRIPT, share=share * min(1.0, left))
@@ -129,6 +147,43 @@ def _waited_for(case: Case) -> OwnProcesses | None:
     if waited is None or waited.share < _STOOD:
         return None
     return waited if _is_much(case, case.takes(*python_overhead.SCRIPT, share=waited.share)) else None
+
+
+def _trained_elsewhere(case: Case) -> Elsewhere | None:
+    """A training on another thread, for which the main one waits; None: there is none, or it waits without that."""
+    waits = _of_threads(case)
+    found = training_threads.of_run(case.run) if waits >= _STOOD else None
+    if found is None:
+        return None
+    beside = case.phases.lookup.by_place(found.ran.times)
+    whole = sum(case.own(path) for path in python_overhead.SCRIPT)
+    return found if sum(beside.get(path, 0) for path in python_overhead.SCRIPT) >= _BESIDE * waits * whole else None
+
+
+def _of_threads(case: Case) -> float:
+    """Share of the script's own code in which the main thread waits for another one."""
+    return case.code.share(python_overhead.SCRIPT, lambda sample: doing.waits_for_thread(sample.frames))
+
+
+def _for_training(case: Case, trained: Elsewhere) -> Claim:
+    """The main thread only waits: nothing is lost there, and what is lost in the training is not told by phases."""
+    lines = training_threads.hot_lines(case.run, trained.threads)
+    stood = f" That stood most at {own_processes.shown(lines)} of its samples." if lines else ""
+    return Claim(
+        Statement(
+            f"The script only waits for {trained.where}, where {trained.steps:,} steps ran: phases are of the main "
+            f"thread, and do not tell them.{stood}",
+            "",
+        ),
+        {},
+        [_EVIDENCE, queries.python_stood(Phase.SCRIPT, Phase.DATA)],
+        "See that line. To have the time of the training told by phases and causes, train on the main thread while you "
+        "trace it, and leave what else there is to other threads.",
+        (lines[0].file, lines[0].line) if lines else None,
+        title=_FOR_THREAD,
+        rank=Rank.WITHOUT_TIME,
+        support=Support(Ground.STATED),
+    )
 
 
 def _for_its_own(case: Case, waited: OwnProcesses) -> Claim:

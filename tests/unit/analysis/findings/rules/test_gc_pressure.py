@@ -58,3 +58,13 @@ def test_a_line_that_asks_for_collections_again_and_again_is_named(tmp_path: Pat
 
     assert (finding.line, finding.ground) == (33, "stated")
     assert "because a line asks for it again and again" in finding.claim
+
+
+def test_of_a_main_thread_that_waits_for_others_no_line_made_the_objects(tmp_path: Path) -> None:
+    """What ran on these may have."""
+    gc = [{"start_ns": 3 * S + n * 100 * MS, "dur_ns": 80 * MS, "generation": 2, "collected": 5} for n in range(10)]
+    stacks = sampled((2, 8, [("<module>", "train.py", 20), ("Thread.join", "<python>/threading.py", 1119)]))
+    phases = runs.intervals(("import", 0, 2), ("script", 2, 8), ("teardown", 8, 10))
+    tables = quiet(gc=gc, phases=parts(import_=2, script=6, teardown=2), phase_intervals=phases, **stacks)
+
+    assert pick(diagnosed(tmp_path / "r", **tables), "gc-pressure").line is None

@@ -352,3 +352,42 @@ def test_a_short_pause_is_told_where_it_stood_in_any_case(tmp_path: Path, ran_s:
 
     found = [one.at_stake_ns for one in diagnosis.findings if one.slug == "script-waits"]
     assert found == ([pytest.approx(2.5 * S, rel=0.01)] if told else [])
+
+
+_JOINS_THREAD = [("<module>", "train.py", 5), ("Thread.join", "<python>/threading.py", 1119)]
+
+
+def on_a_thread(folder: Path, **changes: Any) -> Diagnosis:
+    """A script that joins a thread for 3 s, which trains for 2 of them."""
+    fit = runs.span("fit", 2, 4, thread="Thread-1 (work)", thread_id=7, span_id=9)
+    steps = runs.steps(100, start_s=2, thread_id=7)
+    stacks = sampled((1, 4, _JOINS_THREAD), (2, 4, [("work", "train.py", 16)]))
+    stacks["stacks"][1].update(thread="Thread-1 (work)", thread_id=7)
+    phases = runs.intervals(("import", 0, 1), ("script", 1, 4), ("teardown", 4, 10))
+    tables = {**before_fit(run_s=0), **stacks, "spans": [fit], "steps": steps, "phase_intervals": phases}
+    tables["phases"] = parts(import_=1, script=3, teardown=6)
+    return diagnosed(folder, **{**tables, **changes})
+
+
+def test_a_wait_for_the_thread_that_trains_is_no_lost_time(tmp_path: Path) -> None:
+    """It is told where that one stands; what rules look at is the main thread."""
+    diagnosis = on_a_thread(tmp_path / "r")
+    finding = pick(diagnosis, "script-waits")
+
+    assert [one.slug for one in diagnosis.findings if one.slug == "script-waits"] == ["script-waits"]
+    assert (finding.heading, finding.line, finding.at_stake_ns) == (
+        "The training ran on another thread than the main one", 16, 0,
+    )  # fmt: skip
+    assert finding.claim == (
+        "The script only waits for the thread Thread-1 (work), where 100 steps ran: phases are of the main thread, and do "
+        "not tell them. That stood most at train.py:16 (100 %) of its samples."
+    )
+    reasons = {one.slug: one.because for one in diagnosis.abstained}
+    assert reasons["dispatch-bound"] == "the steps ran on another thread than the main one"
+
+
+def test_a_wait_for_a_thread_that_trains_for_little_of_it_is_not_for_that(tmp_path: Path) -> None:
+    """One second of three."""
+    fit = runs.span("fit", 2, 3, thread="Thread-1 (work)", thread_id=7, span_id=9)
+
+    assert pick(on_a_thread(tmp_path / "r", spans=[fit]), "script-waits").heading == "The script stood waiting"

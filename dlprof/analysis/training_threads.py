@@ -1,0 +1,73 @@
+"""Trainings that ran on other threads than the main one, of which the phases are."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dlprof.analysis import processes, program
+from dlprof.analysis.columns import integers
+from dlprof.analysis.processes import TopLine
+from dlprof.analysis.stretches import Stretches
+from dlprof.schema.vocabulary import MAIN_THREAD, RunState, SpanKind
+from dlprof.store.run import Run
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """Trainings on other threads than the main one.
+
+    Attributes:
+        threads: Names of these.
+        ran: When the trainings ran.
+        steps: How many steps they had, over all loops in them.
+    """
+
+    threads: tuple[str, ...]
+    ran: Stretches
+    steps: int
+
+    @property
+    def where(self) -> str:
+        """`the thread Thread-1 (work)`."""
+        return f"the thread{'s' * (len(self.threads) > 1)} {', '.join(self.threads)}"
+
+
+def of_run(run: Run) -> Elsewhere | None:
+    """Trainings of a traced run that ran elsewhere; None: there are none with steps, or nothing tells a main one."""
+    if run.manifest.state == RunState.IMPORTED:
+        return None
+    columns = ("kind", "pid", "thread", "thread_id", "start_ns", "dur_ns")
+    fits = [
+        row
+        for row in run.chosen("spans", "kind", (SpanKind.FIT,), columns)
+        if row["thread"] not in (None, MAIN_THREAD) and row["dur_ns"]
+    ]
+    numbers = {row["thread_id"] for row in fits}
+    steps = _steps(run, numbers) if fits else 0
+    if not steps:
+        return None
+    ran = Stretches.of((row["start_ns"], row["start_ns"] + row["dur_ns"]) for row in fits)
+    return Elsewhere(tuple(dict.fromkeys(row["thread"] for row in fits)), ran, steps)
+
+
+def _steps(run: Run, threads: set[int]) -> int:
+    wanted, found = pa.array(sorted(threads), pa.int64()), 0
+    for piece in run.pieces("steps", ("thread_id", "count")):
+        own = piece.filter(pc.is_in(piece["thread_id"], wanted))
+        found += int(integers(own["count"]).sum()) if own.num_rows else 0
+    return found
+
+
+def hot_lines(run: Run, threads: tuple[str, ...]) -> tuple[TopLine, ...]:
+    """Lines of the program in which some of its threads stood, the hottest first, with their shares of all of that."""
+    stood: dict[int, int] = defaultdict(int)
+    names = pa.array(threads, pa.string())
+    for piece in program.pieces_of(run, "stacks", ("pid", "thread", "dur_ns", "stack_id")):
+        own = piece.filter(pc.is_in(piece["thread"].cast(pa.string()), names))
+        for stack, ns in zip(integers(own["stack_id"]).tolist(), integers(own["dur_ns"]).tolist(), strict=True):
+            stood[stack] += ns
+    return processes.top_lines(run, stood)
