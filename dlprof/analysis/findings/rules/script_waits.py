@@ -27,7 +27,7 @@ from dlprof.analysis.samples import Sample
 from dlprof.analysis.training_threads import Elsewhere
 from dlprof.schema.tree_paths import TreePath
 from dlprof.schema.vocabulary import Basis, Ground, Phase, RunSource
-from dlprof.units import safe, size
+from dlprof.units import duration, safe, size
 
 TITLE = Title("The script stood waiting", "waiting in the script")
 _FOR_CHILDREN = Title(
@@ -47,6 +47,8 @@ _STOOD = 0.25
 """A thread that works hands its core over now and then, too."""
 _CHILDREN = 0.5
 """Cores that the program's other processes use while it waits for them."""
+_OTHER_THREADS = 0.1
+"""Share of the time that is told, in all, that other threads must stand in the script's lines to be worth a word."""
 _BESIDE = 0.5
 """Share of a wait for threads in which one must train, for it to be for that one."""
 _NO_WORK = 0.05
@@ -111,7 +113,10 @@ def _standing(case: Case, stood: Standing, waited: float, *, of_threads: bool) -
     if share < _STOOD or not _is_much(case, takes):
         return
     yield Claim(
-        Sentence(f"The script stands still for {100 * share:.0f} % of its own code{_meanwhile(case, stood)}:"),
+        Sentence(
+            f"The script stands still for {100 * share:.0f} % of its own code"
+            f"{_beside(case, takes) or _meanwhile(case, stood)}:"
+        ),
         takes,
         [_EVIDENCE, queries.python_stood(Phase.SCRIPT, Phase.DATA)],
         _advice(case, stood),
@@ -310,6 +315,21 @@ def _meanwhile(case: Case, stood: Standing) -> str:
     if stood.others < _NO_WORK:
         return ", without work for a core in any of its processes"
     return f", while processes that it started use {stood.others:.{1 if stood.others >= _CHILDREN else 2}f} cores"
+
+
+def _beside(case: Case, takes: Mapping[TreePath, int]) -> str:
+    """Where other threads of the process itself stand in the script's lines meanwhile: it may wait for these."""
+    stood: dict[SourceLine, int] = {}
+    for sample in case.code.samples:
+        line = case.code.user_line(sample)
+        if sample.main or line is None or sample.phase not in takes or sample.frames[0].file.startswith(doing.WAITS):
+            continue
+        stood[line] = stood.get(line, 0) + sample.dur_ns
+    most = sorted(stood.items(), key=lambda item: -item[1])[:2]
+    told = [f"{safe(file)}:{line} for {duration(ns)}" for (file, line), ns in most]
+    if sum(stood.values()) < _OTHER_THREADS * sum(takes.values()):
+        return ""
+    return f", while other threads of its own stand at {' and '.join(told)}"
 
 
 def _is_followed(case: Case) -> bool:

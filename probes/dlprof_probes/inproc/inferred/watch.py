@@ -69,6 +69,7 @@ class Watch(object):
         self._next_token = 0
         self._not_training = {}
         self._stretches = {}
+        self._evaluated_at = set()
         self._made = 0
         self._calls = probe.calls
         self.opened = probe.guard(self._opened, goes_on=True)
@@ -184,7 +185,14 @@ class Watch(object):
             own.same_loss.taken(target, now() - begin, self.sites.look(_getframe(1)).line)
 
     def made(self):
-        """An optimiser was made: a training without a loader has not begun before."""
+        """An optimiser was made: a training without a loader has not begun before.
+
+        What another training's model was asked before, behind its last update, was its evaluation.
+        """
+        ident = get_ident()
+        own, found = self._threads.get(ident), self._stretches.get(ident)
+        if own is not None and found is not None and found.found and own.is_training():
+            self._tell_evaluated(found, self._own())
         self._made = now()
         for own in list(self._threads.values()):
             own.idle_since = max(own.idle_since, self._made)
@@ -274,8 +282,9 @@ class Watch(object):
         if own is None:
             return
         for begin, end, site in stretches:
-            if own.is_in_training(site) or (self._made and not is_last):
+            if own.is_in_training(site) or (self._made and not is_last) or site.line in self._evaluated_at:
                 own.evaluated(begin, end, site)
+                self._evaluated_at.add(site.line)
         own.paused_at = 0
 
     def _opened(self, iterator, begin, facts=None, tells=False):

@@ -142,3 +142,39 @@ def test_the_call_before_the_first_that_repeats_is_a_step_too(own: Any, out: Rec
     own.finish()
 
     assert (steps(out), out.notes()) == (3, [])
+
+
+def ask_only(own: Any) -> None:
+    """Ask a model for something without gradients, after it was said not to be trained."""
+    holder = object()
+    own.evaluating()
+    own.gradients_off(holder)
+    own.gradients_on(holder, lambda _frame: True)
+
+
+def test_what_is_asked_behind_a_training_is_its_evaluation_where_a_new_optimiser_is_made(
+    own: Any, out: Recorded
+) -> None:
+    """Also the last one, by its line: a new model is trained from the start, and nobody has to say so."""
+    engine = Engine()
+    for _model in range(2):
+        own.made()
+        optimizer = Optimizer()
+        for _batch in range(3):
+            own.update(engine, optimizer)
+        ask_only(own)
+    own.finish()
+
+    assert [span.kind for span in out.stream().spans.values()].count(wire.SpanKind.EVALUATE) == 2
+
+
+def test_what_is_asked_before_an_update_by_a_known_optimiser_is_no_evaluation(own: Any, out: Recorded) -> None:
+    """It may be a teacher."""
+    engine, optimizer = Engine(), Optimizer()
+    own.made()
+    for _batch in range(3):
+        ask_only(own)
+        own.update(engine, optimizer)
+    own.finish()
+
+    assert wire.SpanKind.EVALUATE not in [span.kind for span in out.stream().spans.values()]

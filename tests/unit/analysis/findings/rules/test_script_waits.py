@@ -391,3 +391,19 @@ def test_a_wait_for_a_thread_that_trains_for_little_of_it_is_not_for_that(tmp_pa
     fit = runs.span("fit", 2, 3, thread="Thread-1 (work)", thread_id=7, span_id=9)
 
     assert pick(on_a_thread(tmp_path / "r", spans=[fit]), "script-waits").heading == "The script stood waiting"
+
+
+def test_where_other_threads_of_its_own_stand_meanwhile_is_said(tmp_path: Path) -> None:
+    """One stands for two of three seconds at line 17, and waits for the third."""
+    stacks = sampled(
+        (1, 4, [("<module>", "train.py", 3), ("readinto", "<python>/socket.py", 706)]),
+        (1, 3, [("handle", "train.py", 17)]),
+        (3, 4, [("handle", "train.py", 18), ("wait", "<python>/threading.py", 327)]),
+    )
+    for row in stacks["stacks"][1:]:
+        row.update(thread="Thread-2", thread_id=7)
+
+    finding = pick(diagnosed(tmp_path / "r", **{**before_fit(run_s=0), **stacks}), "script-waits")
+
+    assert finding.line == 3
+    assert ", while other threads of its own stand at train.py:17 for 2.00 s:" in finding.claim
