@@ -40,12 +40,11 @@ def of_run(run: Run) -> Elsewhere | None:
     """Trainings of a traced run that ran elsewhere; None: there are none with steps, or nothing tells a main one."""
     if run.manifest.state == RunState.IMPORTED:
         return None
-    columns = ("kind", "pid", "thread", "thread_id", "start_ns", "dur_ns")
-    fits = [
-        row
-        for row in run.chosen("spans", "kind", (SpanKind.FIT,), columns)
-        if row["thread"] not in (None, MAIN_THREAD) and row["dur_ns"]
-    ]
+    columns = ("kind", "thread", "thread_id", "start_ns", "dur_ns")
+    rows = run.chosen("spans", "kind", (SpanKind.FIT, SpanKind.SCRIPT), columns)
+    main = {row["thread_id"] for row in rows if row["kind"] == SpanKind.SCRIPT}  # whatever it calls itself
+    named = [row for row in rows if row["kind"] == SpanKind.FIT and row["thread"] not in (None, "", MAIN_THREAD)]
+    fits = [row for row in named if row["dur_ns"] and row["thread_id"] not in main]
     numbers = {row["thread_id"] for row in fits}
     steps = _steps(run, numbers) if fits else 0
     if not steps:

@@ -29,12 +29,22 @@ def test_trainings_of_other_threads_are_told_with_their_steps(tmp_path: Path) ->
     assert found.where == "the thread Thread-1 (work)"
 
 
-@pytest.mark.parametrize(("thread", "steps_on"), [("MainThread", 7), (None, 7), ("Thread-1", 8)])
+@pytest.mark.parametrize(("thread", "steps_on"), [("MainThread", 7), (None, 7), ("", 7), ("Thread-1", 8)])
 def test_a_training_of_the_main_thread_or_without_steps_is_none_of_them(
     tmp_path: Path, thread: str | None, steps_on: int
 ) -> None:
     """Nor is one whose thread nobody named."""
     assert training_threads.of_run(trained(tmp_path / "r", thread=thread, steps_on=steps_on)) is None
+
+
+def test_a_main_thread_with_a_name_of_its_own_is_the_main_one(tmp_path: Path) -> None:
+    """The script is its span."""
+    spans = [
+        runs.span(kind, 2, 4, thread="boss", thread_id=7, span_id=n) for n, kind in enumerate(("script", "fit"), 1)
+    ]
+    tables: dict[str, Any] = {**runs.training(), "spans": spans, "steps": runs.steps(40, thread_id=7)}
+
+    assert training_threads.of_run(runs.held(tmp_path / "r", **tables)) is None
 
 
 def test_lines_of_some_threads_are_told_by_their_own_samples(tmp_path: Path) -> None:
