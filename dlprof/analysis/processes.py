@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from dlprof.analysis import samples
 from dlprof.analysis.columns import integers, truths
 from dlprof.analysis.stacks import Frame, frames_by_stack
+from dlprof.analysis.stretches import Stretches
 from dlprof.schema.vocabulary import MAIN_THREAD, ProcessRole
 from dlprof.store.run import Run
 
@@ -97,13 +98,15 @@ def of_run(run: Run) -> tuple[ProcessSummary, ...]:
     return tuple(_summary(row, run, main, tops.get(row["pid"]), followed.get(row["pid"])) for row in kept)
 
 
-def seen_together(run: Run, pids: Collection[int]) -> tuple[TopLine, ...]:
+def seen_together(run: Run, pids: Collection[int], during: Stretches | None = None) -> tuple[TopLine, ...]:
     """Lines in which the main threads of some processes stood, all of their samples together, the hottest first.
+
+    Those samples count that began in some stretches of time; without such, all.
 
     What a forked process has on its stack from before the fork is not its own, and waiting for a task is no work: such
     samples are counted for the shares and name no line.
     """
-    main, every = _stood(run, pids)
+    main, every = _stood(run, pids, during)
     together: dict[int, int] = defaultdict(int)
     for pid, stood in every.items():
         for stack, ns in (main.get(pid) or stood).items():
@@ -212,13 +215,14 @@ def _tops(run: Run, pids: Collection[int]) -> Mapping[int, _Seen]:
     return {pid: _Seen(_top(stood, frames, users), sum(stood.values())) for pid, stood in told.items()}
 
 
-def _stood(run: Run, pids: Collection[int]) -> tuple[_Stood, _Stood]:
+def _stood(run: Run, pids: Collection[int], during: Stretches | None = None) -> tuple[_Stood, _Stood]:
     """How long each process stood in each stack: with its main thread, and with all of its threads."""
     main: _Stood = defaultdict(lambda: defaultdict(int))
     every: _Stood = defaultdict(lambda: defaultdict(int))
     wanted = pa.array(sorted(pids), pa.int32())
-    for piece in run.pieces("stacks", ("pid", "thread", "dur_ns", "stack_id")):
+    for piece in run.pieces("stacks", ("pid", "thread", "start_ns", "dur_ns", "stack_id")):
         own = piece.filter(pc.is_in(piece["pid"], wanted))
+        own = own if during is None else own.filter(pa.array(during.hold(integers(own["start_ns"]))))
         if not own.num_rows:
             continue
         is_main = truths(pc.equal(own["thread"].cast(pa.string()), MAIN_THREAD))

@@ -16,8 +16,9 @@ from dlprof.analysis.samples import Sample
 from dlprof.analysis.stacks import Frame
 from dlprof.analysis.stretches import Stretches
 from dlprof.engines import combined
+from dlprof.schema import tree_paths
 from dlprof.schema.tree_paths import TreePath
-from dlprof.schema.vocabulary import ProcessRole
+from dlprof.schema.vocabulary import ProcessRole, known_phase
 from dlprof.units import duration, safe
 
 MULTIPROCESSING = ("<python>/multiprocessing/", "<python>/concurrent/", "joblib/", "loky/")
@@ -49,8 +50,8 @@ class OwnProcesses:
     Attributes:
         share: Of the phases, in which it waits for them: 0 to 1.
         count: How many they are.
-        cpu_ns: CPU time that they used in the run, as last seen (ns); None: not measured.
-        top: The lines of the user's in which they stood most; empty: they were not sampled, or stood in none.
+        cpu_ns: CPU time that they used in the phases, about (ns); None: not measured.
+        top: The lines of the user's in which they stood most then; empty: they were not sampled, or stood in none.
         where: Where the script waits; None: no line of the user's is known.
     """
 
@@ -65,7 +66,7 @@ class OwnProcesses:
         """`3 processes that it started; they used 4.63 s of CPU time and stood most at train.py:12 (60 % of ...)`."""
         one = self.count == 1
         whom = "a process that it started" if one else f"{self.count} processes that it started"
-        used = "" if self.cpu_ns is None else f"used {duration(self.cpu_ns)} of CPU time"
+        used = "" if self.cpu_ns is None else f"used {duration(self.cpu_ns)} of CPU time meanwhile"
         stood = f"stood most at {shown(self.top)} of {'its' if one else 'their'} samples" if self.top else ""
         does = [text for text in (used, stood) if text]
         return f"{whom}{'; ' + ('it ' if one else 'they ') + ' and '.join(does) if does else ''}"
@@ -103,9 +104,11 @@ def waited_for(case: Case, paths: Sequence[TreePath]) -> OwnProcesses | None:
     beside = case.phases.lookup.by_place(ran.times)
     if sum(beside.get(path, 0) for path in paths) < _ALIVE * share * sum(case.own(path) for path in paths):
         return None
-    used = [one.cpu_ns for one in below if one.cpu_ns is not None]
+    during = _during(case, paths)
+    is_known = any(one.cpu_ns is not None for one in below)
+    cpu_ns = round(case.machine.children_cores(during.begin, during.end) * during.ns) if is_known else None
     where = case.code.hottest_line(paths, lambda sample: waits(case, sample))
-    return OwnProcesses(share, len(below), sum(used) if used else None, hot_lines(case, below), where)
+    return OwnProcesses(share, len(below), cpu_ns, _hot_lines(case, below, during), where)
 
 
 def work_for(case: Case, paths: Sequence[TreePath], line: SourceLine | None) -> tuple[TopLine, ...]:
@@ -126,12 +129,20 @@ def work_for(case: Case, paths: Sequence[TreePath], line: SourceLine | None) -> 
     if line is None or not stood or case.code.share(paths, waits_there) < _MOST * stood:
         return ()
     whole = sum(case.own(path) for path in paths)
-    return hot_lines(case, [one for one in started(case) if (one.lifetime_ns or 0) >= _OF_THE_PHASES * whole])
+    workers = [one for one in started(case) if (one.lifetime_ns or 0) >= _OF_THE_PHASES * whole]
+    return _hot_lines(case, workers, _during(case, paths))
 
 
-def hot_lines(case: Case, below: Sequence[ProcessSummary]) -> tuple[TopLine, ...]:
-    """The user's lines in which some processes stood, the hottest first, without those that hardly matter."""
-    seen = processes.seen_together(case.run, {one.pid for one in below if one.run is None})
+def _during(case: Case, paths: Sequence[TreePath]) -> Stretches:
+    """When the program was in some phases."""
+    rows = case.run.rows("phase_intervals")
+    inside = (row for row in rows if any(path.holds(tree_paths.root_of(known_phase(row["phase"]))) for path in paths))
+    return Stretches.of((row["start_ns"], row["start_ns"] + row["dur_ns"]) for row in inside)
+
+
+def _hot_lines(case: Case, below: Sequence[ProcessSummary], during: Stretches) -> tuple[TopLine, ...]:
+    """The user's lines in which some processes stood then, the hottest first, without those that hardly matter."""
+    seen = processes.seen_together(case.run, {one.pid for one in below if one.run is None}, during)
     return tuple(line for line in seen if line.share >= _LEAST_OF_LINE)
 
 

@@ -298,7 +298,7 @@ def _starts_ranks(case: Case) -> bool:
 def _for_ranks(line: SourceLine | None) -> Claim:
     """The training is in the ranks: nothing was lost in the script, as far as this run knows."""
     return Claim(
-        Statement("The script only waits for ranks of a training that it started; what they do is not in this run."),
+        Statement("The script only waits for ranks of a training that it started; what they do is not in this run"),
         {},
         [_EVIDENCE, _CHILDREN_RAN],
         "Look into the ranks: dlprof trace --follow makes a run of each, and compares them.",

@@ -306,7 +306,7 @@ def test_a_wait_for_processes_of_its_own_leads_to_the_line_where_these_stand(tmp
 
     assert (finding.heading, finding.line) == ("The script waits for processes that it started", 12)
     assert finding.claim == (
-        "For 100 % of its own code the script waits at train.py:3 for a process that it started; it used 1.00 s of CPU time "
+        "For 100 % of its own code the script waits at train.py:3 for a process that it started; it used 1.00 s of CPU time meanwhile "
         "and stood most at train.py:12 (100 %) of its samples: the wait takes 3.00 s, 30 % of the wall time."
     )
     assert finding.next_step.startswith("That line runs in the processes that the script waits for")
@@ -317,7 +317,7 @@ def test_where_its_processes_were_not_sampled_the_wait_is_told_at_its_own_line(t
     finding = pick(joining(tmp_path / "r", sampled_s=0), "script-waits")
 
     assert finding.line == 3
-    assert "for a process that it started; it used 1.00 s of CPU time: the wait takes" in finding.claim
+    assert "for a process that it started; it used 1.00 s of CPU time meanwhile: the wait takes" in finding.claim
 
 
 def test_a_wait_in_which_no_process_ran_is_not_for_one(tmp_path: Path) -> None:
@@ -407,3 +407,16 @@ def test_where_other_threads_of_its_own_stand_meanwhile_is_said(tmp_path: Path) 
 
     assert finding.line == 3
     assert ", while other threads of its own stand at train.py:17 for 2.00 s:" in finding.claim
+
+
+def test_what_its_processes_did_before_the_wait_is_not_told_of_it(tmp_path: Path) -> None:
+    """One lived for 4 s, 3 of them in the wait, and used a core in each; it was sampled before the wait only."""
+    child = {"pid": 43, "role": "worker", "parent_pid": 42, "start_ns": 0, "end_ns": 4 * S, "cpu_ns": 4 * S}
+    tables = {**before_fit(run_s=0), **sampled((1, 4, _JOINS)), "processes": [child], "steps": []}
+    early = {"pid": 43, "thread_id": 43, "thread": "MainThread", "start_ns": 0, "dur_ns": S, "stack_id": 7}
+    tables |= {"stacks": [*tables["stacks"], early], "frames": [*tables["frames"], *_TRIAL]}
+
+    finding = pick(diagnosed(tmp_path / "r", **tables), "script-waits")
+
+    assert "it used 3.00 s of CPU time meanwhile: the wait" in finding.claim
+    assert finding.line == 3
