@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from dlprof.analysis import loops, source_calls, source_loops
-from dlprof.analysis.findings import compiled_steps, doing, own_elements, queries
+from dlprof.analysis.findings import compiled_steps, doing, own_elements, queries, standing
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine
 from dlprof.analysis.findings.pairs import of_the_slower
@@ -61,10 +61,12 @@ def claims(case: Case) -> Iterator[Claim]:
         return
     if counted is not eager:
         share = case.code.share(paths, counted)
+    share = min(share, _not_waiting(case, paths))
     takes = case.takes(*paths, share=case.engine.compiling_saves * share)
     if sum(takes.values()) < _SHARE_OF_WORK * case.work_ns:
         return
     line, updates = _loop_line(case, eager), _are_updates(case, paths, eager)
+    given_to = None if updates else _given_to(case, line)
     yield Claim(
         Sentence(
             "The loop starts each operation by itself from Python, where one compiled function could run the step:"
@@ -73,18 +75,56 @@ def claims(case: Case) -> Iterator[Claim]:
         [queries.python_stood(Phase.SCRIPT, Phase.FIT_STEPS)],
         _UPDATES
         if updates
+        else _ARGUMENTS
+        if given_to
         else f"Compile the function that makes a step: {case.engine.compile_with}.{_once(case, eager)}",
         line,
         basis=Basis.ESTIMATED,
         support=case.code.support(paths, counted, ground=Ground.REPEATED, agree=min(1.0, 2 * share)),
-        fix=case.engine.update_in_place if updates else _fix(case, line),
+        fix=case.engine.update_in_place
+        if updates
+        else f"give `{given_to}` the whole arrays and the indices, and index inside of it"
+        if given_to
+        else _fix(case, line),
     )
+
+
+def _not_waiting(case: Case, paths: Sequence[TreePath]) -> float:
+    """The share of the time in which starting an operation is no wait for a compiled function, at most: 0 to 1.
+
+    Where an engine works on behind the calls that started it, the next operation that the loop starts waits for the
+    compiled step before it, whatever it is. So only what passes while no operator runs is the loop's own.
+    """
+    quiet = standing.outside_operators(case) if case.asynchronous else None
+    if quiet is None or not case.code.names_compiled(case.code.lines_of_loops(_OFTEN)):
+        return 1.0
+    steps, whole = case.own(Tree.FIT_STEPS), sum(case.own(path) for path in paths)
+    return 1 - (1 - quiet.lasts) * steps / max(1, whole)
 
 
 _UPDATES = (
     "Most of these operations change a part of an array, and each makes a copy of all of it: change it in place "
     "outside of the engine, or in a compiled function that may overwrite it."
 )
+
+
+_ARGUMENTS = (
+    "What is started one by one makes the arguments of a function that is compiled already: do it inside of that "
+    "function, which is given the whole arrays and the indices, or with NumPy, which has nothing to start."
+)
+
+
+def _given_to(case: Case, line: SourceLine | None) -> str | None:
+    """The compiled function among whose arguments a line is; None: among those of none."""
+    tree = source_loops.parsed(case.code.lines(line[0])) if line is not None and case.code.compiled else None
+    if line is None or tree is None:
+        return None
+    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+        name = source_calls.called(call)
+        given = [*call.args, *(one.value for one in call.keywords)]
+        if name in case.code.compiled and any(one.lineno <= line[1] <= (one.end_lineno or 0) for one in given):
+            return name
+    return None
 
 
 def _with_way_back(case: Case, eager: Chosen, forward: float) -> Chosen | None:

@@ -318,9 +318,11 @@ class SampledCode:
         Calls of such a function leave no frame of Python: what runs there is the engine's.
         """
         frame = sample.frames[0]
-        if frame.file not in self.user_files or not self._compiled:
-            return False
-        return bool(self._compiled & set(_CALLED.findall(self.source(frame.file, frame.line))))
+        return frame.file in self.user_files and self.names_compiled([(frame.file, frame.line)])
+
+    def names_compiled(self, lines: Iterable[SourceLine]) -> bool:
+        """Whether one of some lines of the user's calls a function that the engine compiled."""
+        return bool(self.compiled) and any(self.compiled & set(_CALLED.findall(self.source(*line))) for line in lines)
 
     def turns_a_loop(self, sample: Sample) -> bool:
         """Whether a stack stands in a `for` line of the user's that asks the engine or a loader for batches.
@@ -342,7 +344,7 @@ class SampledCode:
         return frozenset(line for line in lines if _FOR.match(self.source(*line)))
 
     @cached_property
-    def _compiled(self) -> frozenset[str]:
+    def compiled(self) -> frozenset[str]:
         """Names of the functions of the user's that were compiled, as far as the engine told them."""
         rows = self._run.chosen("spans", "kind", (SpanKind.GRAPH_COMPILE,), ("kind", "detail"))
         told = (json.loads(row["detail"]).get("compiled") or {} for row in rows if row["detail"])
