@@ -94,6 +94,15 @@ _CONVERSION = Chore(
     "Convert all data once, before the loop, and take batches of the tensor; make one array of a list of arrays first "
     "(np.stack), which is far faster than to convert them one by one.",
 )
+_OF_NUMPY = re.compile(r"\b(np|numpy)\.(array|asarray)\(")
+_OF_ENGINE = re.compile(r"torch\.|tf\.|\bnd\.|\bjnp\.|\bmx\.|convert_to_tensor\(")
+_OF_NUMBERS = Chore(
+    "An array of NumPy is made of a list or another sequence each time",
+    Title("An array was made of a sequence each time", "making arrays of sequences"),
+    "NumPy goes through a list or a deque number by number, each time: keep the values in an array from the beginning, "
+    "of the size that they may reach, and write each one into its place.",
+    "kept = np.empty(capacity), kept[i % capacity] = value in the place of append(value)",
+)
 _BY_ENGINE = {
     "torch": "torch.from_numpy(np.stack(rows)) in place of torch.tensor(rows)",
     "mxnet": "one array: data = mx.nd.array(np.stack(rows)), made once, and batches by data.take(indices)",
@@ -136,7 +145,12 @@ FLUSHED = Chore(
     "once an epoch or every so many steps.",
     "file.flush() in place of os.fsync(file.fileno())",
 )
+_WEIGHED = (
+    "draw for all rows at once (size=), or add up the weights once, cdf = np.cumsum(p), and draw by "
+    "np.searchsorted(cdf, rng.random(n)): choice(..., p=p) goes through all of p in each call"
+)
 _LEANER = (
+    (re.compile(r"\bchoice\(.*\bp\s*="), _WEIGHED),
     (re.compile(r"\b(np|numpy)\.random\.choice\("), _DRAWN),
     (re.compile(r"(permutation|randperm)\(.*\)\s*\[\s*:"), _DRAWN),
     (re.compile(r"\b(np|numpy)\.(append|insert|delete|concatenate|[vh]stack|r_)\b"), _JOINED),
@@ -176,7 +190,9 @@ def of_line(
         return _GROWN
     if _FLUSHES.search(source):
         return FLUSHED
-    return conversion(case) if converts(source) else None
+    if not converts(source):
+        return None
+    return _OF_NUMBERS if _OF_NUMPY.search(source) and not _OF_ENGINE.search(source) else conversion(case)
 
 
 def flushes(case: Case, line: SourceLine | None) -> bool:
@@ -222,6 +238,11 @@ def leaner(case: Case, line: SourceLine | None) -> str | None:
     """What gives the same in less time as the one call in which a line stands; None: none is known."""
     if line is None or not (case.code.long_call_ns(line) or _stands_long(case, line)):
         return None
+    return known_leaner(case, line)
+
+
+def known_leaner(case: Case, line: SourceLine) -> str | None:
+    """The same of a line that is known to take long, however long each of its calls takes."""
     source = case.code.source(*line)
     return next((better for pattern, better in _LEANER if pattern.search(source)), None)
 

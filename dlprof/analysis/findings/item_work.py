@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dlprof.analysis.columns import integers
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.chores import Chore
 from dlprof.analysis.findings.finding import Abstain
+from dlprof.analysis.findings.input_load import InputLoad
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.samples import Sample
+from dlprof.analysis.stacks import Frame, frames_by_stack
 
 _MOST = 0.5
 """Share of the samples in the lines that make rows, in which their stacks show it."""
@@ -26,24 +34,60 @@ _ROWS = Chore(
 )
 
 
+_MANAGED = Chore(
+    "Rows ask the process of a multiprocessing.Manager for what they need",
+    Title("The input asked another process for each piece of its rows", "asking a manager's process"),
+    "Each look-up in a dict or list of a manager is a message to its process and back, one after the other, and takes "
+    "hundreds of times as long as one in a dict of the worker's own: keep an ordinary dict (or functools.lru_cache) in "
+    "each worker, which fills within its first batches, or make it before the workers are started.",
+    "a plain dict (or functools.lru_cache) per worker in the place of Manager().dict()",
+)
+_MANAGERS = "<python>/multiprocessing/managers.py"
+
+
 def of_rows(case: Case) -> Chore | None:
     """What most of the work on rows is, where that is needless; None: nothing that is known to be.
 
-    Only where the thread that trains makes the rows itself: of workers too little is sampled.
+    Of workers only whom they ask is looked at: else too little of them is sampled.
     """
     try:
         load = case.input
     except Abstain:
         return None
     if load.loader.workers:
-        return None
+        return _MANAGED if _asks_a_manager(case, load) else None
     lines = {(line.file, line.line) for line in load.pipeline.lines}
     mine = [sample for sample in case.code.samples if sample.main and case.code.user_line(sample) in lines]
     whole = sum(sample.dur_ns for sample in mine)
-    for chore, is_it in ((_ARCHIVE, _unpacks), (_ROWS, _starts_operations)):
+    for chore, is_it in ((_ARCHIVE, _unpacks), (_ROWS, _starts_operations), (_MANAGED, _asks)):
         if whole and sum(sample.dur_ns for sample in mine if is_it(case, sample)) >= _MOST * whole:
             return chore
     return None
+
+
+def _asks_a_manager(case: Case, load: InputLoad) -> bool:
+    """Whether worker processes stand in a call to a manager for most of the work on rows that was sampled."""
+    pids = pa.array([one.pid for one in load.loader.processes], pa.int32())
+    lines = {(line.file, line.line) for line in load.pipeline.lines}
+    frames_of = frames_by_stack(case.run)
+    whole = asking = 0
+    for piece in case.run.pieces("stacks", ("pid", "dur_ns", "stack_id")) if len(pids) else ():
+        rows = piece.filter(pc.is_in(piece["pid"], pids))
+        sums = rows.group_by("stack_id").aggregate([("dur_ns", "sum")])
+        for stack, ns in zip(integers(sums["stack_id"]).tolist(), integers(sums["dur_ns_sum"]).tolist(), strict=True):
+            frames = frames_of.get(stack, ())
+            if any((frame.file, frame.line) in lines for frame in frames):
+                whole += ns
+                asking += ns * _has_manager(frames)
+    return bool(whole) and asking >= _MOST * whole
+
+
+def _asks(_case: Case, sample: Sample) -> bool:
+    return _has_manager(sample.frames)
+
+
+def _has_manager(frames: Sequence[Frame]) -> bool:
+    return any(frame.file.startswith(_MANAGERS) for frame in frames)
 
 
 def _unpacks(case: Case, sample: Sample) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dlprof.analysis import columns, loops
-from dlprof.analysis.findings import doing, queries
+from dlprof.analysis.findings import chores, doing, queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, SourceLine
 from dlprof.analysis.findings.pairs import of_the_slower
@@ -127,6 +127,7 @@ def _of(case: Case, where: _Where) -> Iterator[Claim]:
             lambda sample: id(sample) in inside or (back > 0 and doing.goes_back(sample.frames, case.engine)),
             ground=Ground.REPEATED,
         ),
+        fix=chores.known_leaner(case, found.line),
     )
 
 

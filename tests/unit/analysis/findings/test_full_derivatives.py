@@ -93,3 +93,29 @@ def test_a_line_that_did_not_run_is_none(tmp_path: Path) -> None:
 def test_engines_that_have_another_way_are_not_told(tmp_path: Path) -> None:
     """Tapes of TensorFlow are looked at by their operators."""
     assert found(tmp_path / "r", "h = tape.hessian(y)\nh[0, 0]\n", "tensorflow") == []
+
+
+@pytest.mark.parametrize(
+    ("source", "is_told"),
+    [
+        ("f = -jax.jacfwd(energy, argnums=1)(p, x)\ndef energy(p, x):\n    return (h(p, x) @ p + 1.0)[0]\n", True),
+        ("f = jax.jacfwd(lambda x: jnp.sum(x ** 2) / 2)(x)\n", True),
+        ("f = jax.jacfwd(energy)(x)\ndef energy(x):\n    return h(x).mean()\n", True),
+        ("f = jax.jacfwd(energy)(x)\ndef energy(x):\n    return h(x).mean(0)\n", False),
+        ("f = jax.jacfwd(energy)(x)\ndef energy(x):\n    return jnp.sum(h(x), axis=-1)\n", False),
+        ("f = jax.jacfwd(field)(x)\ndef field(x):\n    return jnp.tanh(x @ w)\n", False),
+        ("f = jax.jacrev(energy)(x)\ndef energy(x):\n    return h(x).mean()\n", False),
+    ],
+)
+def test_forward_mode_of_one_number_is_asked_about(source: str, is_told: bool, tmp_path: Path) -> None:
+    """Reverse mode has all of its derivatives at once; of many numbers it would not."""
+    told = found(tmp_path / "r", source, "jax")
+
+    assert [(one.line, one.is_question, one.fix) for one in told] == [
+        (1, True, "jax.grad(f) in place of jax.jacfwd(f) (jax.jacrev(f) where its result is an array of one number)")
+    ] * is_told
+
+
+def test_a_file_without_such_a_function_is_silent(tmp_path: Path) -> None:
+    """What is derived may come from elsewhere."""
+    assert found(tmp_path / "r", "f = jax.jacfwd(model.energy)(x)\n", "jax") == []
