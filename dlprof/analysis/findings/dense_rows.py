@@ -43,13 +43,20 @@ class DenseRows:
 
     Attributes:
         weights: It.
+        others: Smaller tables of its model of which that is true, too.
         looked_up: Rows that a step looks up at most; None: not known.
         kernels: What its gradient and its update take, as far as they need not be, by leaf (ns).
     """
 
     weights: Weights
+    others: tuple[Weights, ...]
     looked_up: int | None
     kernels: Mapping[TreePath, int]
+
+    @property
+    def share(self) -> float:
+        """What all of these are of the numbers that the model trains: 0 to 1."""
+        return self.weights.share + sum(one.share for one in self.others)
 
 
 def found(case: Case, weights: Weights | None) -> DenseRows | None:
@@ -59,18 +66,26 @@ def found(case: Case, weights: Weights | None) -> DenseRows | None:
         case: The run, whose steps are split.
         weights: Its largest weights; None: not told.
     """
-    if weights is None or weights.count < _LARGE or weights.share < _SHARE_OF_WEIGHTS:
+    if weights is None or weights.count < _LARGE or not _is_sparse(case, weights):
         return None
-    if not _is_embedding(case, weights):
+    others = tuple(one for one in heavy_weights.of_model(case)[1:] if _is_sparse(case, one))
+    share = weights.share + sum(one.share for one in others)
+    if share < _SHARE_OF_WEIGHTS:
         return None
-    looked_up = _looked_up(case, weights)
-    if looked_up is not None and weights.shape[0] < _ROWS_A_ROW * looked_up:
-        return None
+    back = (heavy_weights.of_layer(case, one.layer, Direction.BACKWARD) for one in (weights, *others))
     kernels = heavy_weights.added(
-        heavy_weights.scaled(heavy_weights.updates(case), SAVED * weights.share),
-        heavy_weights.scaled(heavy_weights.of_layer(case, weights.layer, Direction.BACKWARD), SAVED),
+        heavy_weights.scaled(heavy_weights.updates(case), SAVED * share),
+        heavy_weights.scaled(heavy_weights.added(*back), SAVED),
     )
-    return DenseRows(weights, looked_up, kernels) if is_much(case, kernels) else None
+    return DenseRows(weights, others, _looked_up(case, weights), kernels) if is_much(case, kernels) else None
+
+
+def _is_sparse(case: Case, weights: Weights) -> bool:
+    """Whether it is a table of many times the rows that a step looks up."""
+    if not _is_embedding(case, weights):
+        return False
+    looked_up = _looked_up(case, weights)
+    return looked_up is None or weights.shape[0] >= _ROWS_A_ROW * looked_up
 
 
 def by_conversions(case: Case) -> Mapping[TreePath, int] | None:

@@ -44,6 +44,11 @@ class Weights:
 
 def largest(case: Case) -> Weights | None:
     """The largest one, of the model of which most is known; None: no shapes of weights were told."""
+    return next(iter(of_model(case)), None)
+
+
+def of_model(case: Case) -> list[Weights]:
+    """All of the model of which most is known, the largest first; none: no shapes of weights were told."""
     models: dict[int | None, dict[tuple[str | None, str | None], tuple[int, ...]]] = {}
     sized: dict[tuple[int | None, str | None, str | None], int | None] = {}
     for row in case.run.rows("memory_owners"):
@@ -53,10 +58,13 @@ def largest(case: Case) -> Weights | None:
             sized[row["model"], row["layer"], row["name"]] = row["bytes"]
     sizes = {model: sum(math.prod(shape) for shape in found.values()) for model, found in models.items()}
     if not sizes:
-        return None
+        return []
     model = max(sizes, key=lambda number: sizes[number])
-    (layer, name), shape = max(models[model].items(), key=lambda item: math.prod(item[1]))
-    return Weights(layer, name, shape, math.prod(shape) / sizes[model], sized[model, layer, name])
+    ordered = sorted(models[model].items(), key=lambda item: -math.prod(item[1]))
+    return [
+        Weights(layer, name, shape, math.prod(shape) / max(1, sizes[model]), sized[model, layer, name])
+        for (layer, name), shape in ordered
+    ]
 
 
 def shapes(case: Case) -> list[tuple[int, ...]]:

@@ -25,7 +25,8 @@ _FIXES = {
 """By engine, in loops without Keras."""
 _ADVICE = (
     "Have the gradient hold only the rows that were looked up, and an optimiser that updates only those; or make the "
-    "table smaller (fewer words, hashing)."
+    "table smaller (fewer words, hashing; of identifiers that leave gaps, number those that occur: np.unique(ids, "
+    "return_inverse=True))."
 )
 _TIMES_FORWARD = 8
 """Going back takes so many times what looking up took, where it goes through all rows."""
@@ -59,17 +60,22 @@ def look(case: Case) -> Iterator[Claim]:
     anew = ", in memory that is new each time," if pages else ""
     yield Claim(
         Sentence(
-            f"Each step makes a gradient for all rows of {weights.text}{anew} and updates them, though it looks up "
-            f"{few}; that takes"
+            f"Each step makes a gradient for all rows of {weights.text}{_more(table)}{anew} and updates them, though "
+            f"it looks up {few}; that takes"
         ),
         _with_giving_back(case, case.steps, table, pages),
         [_OWNERS, queries.operators(), *([new_pages.SAMPLES] if pages else [])],
         _ADVICE,
         _line(case),
         basis=Basis.ESTIMATED,
-        support=Support(Ground.STATED, seen=case.kernels.seen_steps, agree=weights.share),
+        support=Support(Ground.STATED, seen=case.kernels.seen_steps, agree=table.share),
         fix=_fix(case),
     )
+
+
+def _more(table: DenseRows) -> str:
+    count = len(table.others)
+    return f" and of {count} smaller table{'s' * (count > 1)}" if count else ""
 
 
 def _with_giving_back(case: Case, steps: TreePath, table: DenseRows, pages_ns: int) -> dict[TreePath, int]:
@@ -77,7 +83,7 @@ def _with_giving_back(case: Case, steps: TreePath, table: DenseRows, pages_ns: i
     takes = new_pages.beside_kernels(case, steps, table.kernels, pages_ns)
     let_go = case.code.share((steps,), lambda sample: sample.frames[0].name in case.engine.letting_gradients_go)
     if pages_ns and let_go:
-        given_back = dense_rows.SAVED * table.weights.share * let_go * case.own(steps)
+        given_back = dense_rows.SAVED * table.share * let_go * case.own(steps)
         quiet = (steps / part for part in (StepPart.HOST_PYTHON, StepPart.IDLE, StepPart.DISPATCH))
         for leaf, ns in case.filled(given_back, *quiet).items():
             takes[leaf] = max(takes.get(leaf, 0), ns)

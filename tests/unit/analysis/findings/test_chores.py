@@ -66,6 +66,26 @@ def test_what_leaves_no_frame_is_told_by_the_text_of_the_line(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
+    ("source", "what"),
+    [
+        (
+            "scaled = np.array(self.priorities) ** 0.6",
+            "An array of NumPy is made of a list or another sequence each time",
+        ),
+        ("x = torch.from_numpy(np.array(rows))", None),
+        ("x = mx.nd.array(rows)", "Data are converted to tensors"),
+    ],
+)
+def test_an_array_of_numpy_that_no_engine_is_given_is_no_conversion_for_one(
+    source: str, what: str | None, tmp_path: Path
+) -> None:
+    """It is made of numbers, one by one."""
+    found = chores.of_line(case(tmp_path, source=source), LINE, [Tree.FIT_STEPS])
+
+    assert (found.what if found else None) == what
+
+
+@pytest.mark.parametrize(
     ("source", "grows"),
     [
         ("kept = torch.cat([kept, x])", True),
@@ -128,6 +148,7 @@ def test_a_line_that_calls_python_is_told_what_is_usual(tmp_path: Path) -> None:
     ("source", "better"),
     [
         ("rows = np.random.choice(len(data), 32, replace=False)", "np.random.default_rng().choice(n, k"),
+        ("drawn = rng.choice(n, size=k, p=weights)", "draw for all rows at once (size=), or add up the weights once"),
         ("rows = rng.permutation(len(data))[:32]", "np.random.default_rng().choice(n, k"),
         ("seen = np.append(seen, row)", "gather the parts in a list"),
         ("x = np.linalg.inv(a) @ b", "np.linalg.solve(a, b)"),

@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.unit import runs
 from tests.unit.analysis.findings.cases import Call, diagnosed, pick, sampled, slugs
-from tests.unit.analysis.findings.loading import ASKS, passes, trained
+from tests.unit.analysis.findings.loading import ASKS, FETCH, passes, processes, stood, trained
 from tests.unit.runs import S
 
 _ALONE: dict[str, Any] = {"workers": 0, "persistent": None, "queue": None, "waited_ns": S}
@@ -45,3 +47,24 @@ def test_operations_of_the_engine_on_single_rows_are_named(tmp_path: Path) -> No
         "Rows are changed one by one with operations of the engine"
         in pick(diagnosed(tmp_path / "r", told, **tables), "input-bound").claim
     )
+
+
+_ASKED: list[Call] = [
+    ("_callmethod", "<python>/multiprocessing/managers.py", 819),
+    ("_recv", "<python>/multiprocessing/connection.py", 395),
+]
+
+
+@pytest.mark.parametrize(("share", "is_told"), [(0.6, True), (0.2, False)])
+def test_workers_that_ask_a_manager_for_what_they_need_are_told_to_keep_it(
+    share: float, is_told: bool, tmp_path: Path
+) -> None:
+    """Of nine tenths of their time in which they make rows, they stand so long in messages to its process."""
+    asks, makes = stood((share, [*FETCH, *_ASKED])), stood((0.9 - share, FETCH))
+    for row in (*makes["stacks"], *makes["frames"]):
+        row["stack_id"] += 10
+    both = {name: [*asks[name], *makes[name]] for name in asks}
+    tables = trained([20], processes=processes(0.5), loaders=passes(workers=1), **both)
+    finding = pick(diagnosed(tmp_path / "r", **tables), "input-bound")
+
+    assert ("Rows ask the process of a multiprocessing.Manager for what they need" in finding.claim) is is_told

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.unit import runs
-from tests.unit.analysis.findings.cases import Call, Planted, Tables, diagnosed, on, pick, quiet, sampled, slugs
+from tests.unit.analysis.findings.cases import (
+    BEGIN,
+    BUSY,
+    Call,
+    Planted,
+    Tables,
+    cpu,
+    diagnosed,
+    on,
+    pick,
+    quiet,
+    sampled,
+    slugs,
+)
 from tests.unit.runs import S
 
 LOOP: list[Call] = [("<module>", "train.py", 50), ("step", "train.py", 34)]
@@ -259,3 +273,45 @@ def test_the_loss_of_gluon_alone_is_no_model_that_is_not_hybridized(tmp_path: Pa
     gluon = runs.manifest(keras=None, engine={"name": "mxnet", "version": "1.9.1"})
 
     assert "eager-execution" not in slugs(diagnosed(tmp_path / "r", gluon, **looping(block, loss, invoked)))
+
+
+def compiling(name: str) -> Tables:
+    """3 of 6 s of steps stand in operations that line 34 starts, below line 50, and 6 of 20 ms run no operator."""
+    compiled = {
+        **runs.fit_span(),
+        "span_id": 9,
+        "kind": "graph_compile",
+        "detail": json.dumps({"compiled": {"function": name}}),
+    }
+    own = {**runs.fit_span(), "detail": json.dumps({"how": "inferred"})}
+    window = runs.window([{"op": "dot", "category": "matmul", "layer": None, "direction": "forward", "ms": 14}])
+    stands = sampled((2, 5, [*LOOP, *STARTS]), (5, 8, LOOP[:1]))
+    counted = cpu((2.0, BEGIN), (8.0, BUSY))
+    return quiet(spans=[own, compiled], lines=[line(50, 500), line(34, 500)], **window, **stands, **counted)
+
+
+_JAX = runs.manifest(keras=None, engine={"name": "jax", "version": "0.10.2"})
+_ASYNC = {**_JAX, "backend": {**_JAX["backend"], "name": "jax", "asynchronous_dispatch": True}}
+_CALL = "\n" * 49 + "state = step(state,\n             rows[pick])\n"
+
+
+@pytest.mark.parametrize(("name", "at_stake_s"), [("step", 1.8), ("other", 3.0)])
+def test_an_operation_that_waits_for_the_compiled_step_before_it_is_not_the_loops(
+    name: str, at_stake_s: float, tmp_path: Path
+) -> None:
+    """It stands for 3 s, while operators run for 14 of 20 ms: 1.8 s are left; of a loop that calls nothing compiled, all."""
+    finding = pick(Planted(compiling(name), _ASYNC, source=_CALL).diagnosis(tmp_path), "eager-execution")
+
+    assert finding.at_stake_ns == pytest.approx(0.93 * at_stake_s * S, rel=0.01)
+
+
+def test_arguments_of_a_compiled_function_are_to_be_made_inside_of_it(tmp_path: Path) -> None:
+    """What the loop starts there are no steps that nobody compiled."""
+    tables = compiling("step")
+    for frame in tables["frames"]:
+        frame["line"] = {50: 51}.get(frame["line"], frame["line"])
+    tables["lines"] = [line(51, 500), line(34, 500), line(50, 500)]
+    finding = pick(Planted(tables, _ASYNC, source=_CALL).diagnosis(tmp_path), "eager-execution")
+
+    assert finding.next_step.startswith("What is started one by one makes the arguments of a function that is compiled")
+    assert finding.fix == "give `step` the whole arrays and the indices, and index inside of it"

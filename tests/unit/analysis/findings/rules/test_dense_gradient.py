@@ -190,3 +190,21 @@ def test_gradients_that_are_let_go_give_their_memory_back_there(tmp_path: Path) 
     found = diagnosed(tmp_path / "r", {**on("torch"), "process": process}, **changed)
 
     assert pick(found, "dense-gradient").at_stake_ns / S == pytest.approx(3.78 + 1.08, rel=0.01)
+
+
+def test_smaller_tables_are_updated_with_it(tmp_path: Path) -> None:
+    """Tables of 4 and of 1 million numbers, each a fifth or more of all: the layer of the second looks up 2,560 rows, too."""
+    changed = tables(40_000)
+    second = {**changed["layers"][0], "layer": "products", "weights": ["10000x100"], "first": False}
+    changed |= {
+        "layers": [*changed["layers"], {**second, "output": "128x1x100"}],
+        "memory_owners": [
+            parameter("words", "40000x100"),
+            parameter("products", "10000x100"),
+            parameter("dense", "100x10"),
+        ],
+    }
+    finding = pick(diagnosed(tmp_path / "r", **changed), "dense-gradient")
+
+    assert "all rows of words (40,000 x 100) and of 1 smaller table and updates them" in finding.claim
+    assert finding.at_stake_ns == pytest.approx(0.9 * 4.2 * S, rel=0.01)
