@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from dlprof.analysis import source_calls, source_loops
-from dlprof.analysis.findings import queries, standing, unseen_work
+from dlprof.analysis.findings import masked_parts, queries, standing, unseen_work
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Sentence, SourceLine, Support
 from dlprof.analysis.findings.title import Title
@@ -53,7 +53,11 @@ class _Choice:
 
 
 def look(case: Case) -> Iterator[Claim]:
-    """A condition in a function that is mapped, at whose line results are selected, and whose branches take long."""
+    """A condition in a function that is mapped, at whose line results are selected, and whose branches take long.
+
+    Likewise parts of a model that compute all rows, of which a mask takes some.
+    """
+    yield from masked_parts.claims(case)
     if case.pair or case.engine.name != "jax" or case.steps is None:
         return
     yield from list(_of_steps(case, case.steps)) or _of_unseen(case)
