@@ -81,7 +81,7 @@ def claims(case: Case) -> Iterator[Claim]:
             ground=Ground.PLACE if chore is None else Ground.REPEATED,
             agree=ns / max(ns, in_lines) * (1.0 if is_known or chore else _UNKNOWN),
         ),
-        fix=chore.fix if chore else chores.leaner(case, line),
+        fix=chore.fix if chore else chores.known_leaner(case, line) if line else None,
     )
 
 
