@@ -11,7 +11,10 @@ from tests.integration import runner
 
 pytestmark = pytest.mark.integration
 
+# As a training does, each step goes through the memory of the process: on machines that take away what nobody touches
+# for half a second, counting blocks would take twenty times as long else, and is done as much more rarely.
 SCRIPT = """
+    import gc
     import sys
     import threading
     import time
@@ -25,6 +28,7 @@ SCRIPT = """
         kept, stop = [], threading.Event()
         for step in mark.steps(range(int(sys.argv[2]))):
             time.sleep(0.02)
+            sys.getallocatedblocks(), len(gc.get_objects())
             if sys.argv[1] == "leaks":
                 kept.append(open(__file__))
                 if step % 10 == 0:
@@ -63,7 +67,7 @@ def test_each_thing_that_is_left_behind_has_its_slope(tmp_path: Path) -> None:
     assert {one["name"] for one in found["objects"]["names"]} >= {"Kept", "list"}
     findings = runner.asked("diagnose", "run", cwd=tmp_path)["findings"]
     lines = {(one["slug"], one["line"]) for one in findings}
-    assert lines >= {("resource-growth", 16), ("resource-growth", 18)}
+    assert lines >= {("resource-growth", 18), ("resource-growth", 20)}
 
 
 def test_a_loop_that_leaves_nothing_behind_has_no_slope_of_note(tmp_path: Path) -> None:
