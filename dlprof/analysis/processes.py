@@ -106,7 +106,7 @@ def seen_together(run: Run, pids: Collection[int], during: Stretches | None = No
     What a forked process has on its stack from before the fork is not its own, and waiting for a task is no work: such
     samples are counted for the shares and name no line.
     """
-    main, every = _stood(run, pids, during)
+    main, every = stood_in(run, pids, during)
     together: dict[int, int] = defaultdict(int)
     for pid, stood in every.items():
         for stack, ns in (main.get(pid) or stood).items():
@@ -207,7 +207,7 @@ class _Seen:
 
 
 def _tops(run: Run, pids: Collection[int]) -> Mapping[int, _Seen]:
-    main, every = _stood(run, pids)
+    main, every = stood_in(run, pids)
     if not every:
         return {}
     frames, users = frames_by_stack(run), samples.user_files(run)
@@ -215,8 +215,14 @@ def _tops(run: Run, pids: Collection[int]) -> Mapping[int, _Seen]:
     return {pid: _Seen(_top(stood, frames, users), sum(stood.values())) for pid, stood in told.items()}
 
 
-def _stood(run: Run, pids: Collection[int], during: Stretches | None = None) -> tuple[_Stood, _Stood]:
-    """How long each process stood in each stack: with its main thread, and with all of its threads."""
+def stood_in(run: Run, pids: Collection[int], during: Stretches | None = None) -> tuple[_Stood, _Stood]:
+    """How long each process stood in each stack (ns): with its main thread, and with all of its threads.
+
+    Args:
+        run: The run.
+        pids: The processes.
+        during: Stretches of time; None: all of it.
+    """
     main: _Stood = defaultdict(lambda: defaultdict(int))
     every: _Stood = defaultdict(lambda: defaultdict(int))
     wanted = pa.array(sorted(pids), pa.int32())

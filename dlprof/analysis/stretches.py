@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dlprof.analysis.columns import Integers, Truths
+from dlprof.analysis.columns import Floats, Integers, Truths
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,14 @@ class Stretches:
             return np.zeros(len(moments), bool)
         place = np.searchsorted(self.begin, moments, side="right") - 1
         return (place >= 0) & (moments < self.end[place])
+
+    def lengths_within(self, begin: Integers, end: Integers) -> Floats:
+        """How much of the time between each two moments is in them (ns)."""
+        if not len(self.begin):
+            return np.zeros(len(begin))
+        edges = np.stack([self.begin, self.end], axis=1).ravel()
+        passed = np.cumsum(np.diff(edges, prepend=edges[:1]) * (np.arange(len(edges)) % 2))
+        return np.asarray(np.interp(end, edges, passed) - np.interp(begin, edges, passed))
 
     def joined(self, other: Stretches) -> Stretches:
         """The time that is in these or in others."""

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from dlprof.analysis import own_stretches, trace_events, trace_phases
-from dlprof.analysis.columns import Floats, Integers
 from dlprof.analysis.stretches import Stretches
 from dlprof.analysis.trace_events import TraceEvents, Work
 from dlprof.schema import trace_marks
@@ -70,7 +69,7 @@ def _ranges(events: TraceEvents, free: Stretches, names: Mapping[int, str]) -> d
     rows = events.of_main_thread(EventKind.ANNOTATION)
     said = np.asarray([_is_users(names[op]) for op in rows.op.tolist()], bool)
     begin, end, which = own_stretches.of_events(rows.lane[said], rows.start[said], rows.end[said])
-    ns = _Clock(free).between(begin, end)
+    ns = free.lengths_within(begin, end)
     sums: dict[str, int] = {}
     for op, time in zip(rows.op[said][which].tolist(), ns.tolist(), strict=True):
         sums[names[op]] = sums.get(names[op], 0) + int(time)
@@ -79,22 +78,3 @@ def _ranges(events: TraceEvents, free: Stretches, names: Mapping[int, str]) -> d
 
 def _is_users(name: str) -> bool:
     return not (trace_marks.of_name(name) or trace_marks.is_of_profiler(name) or _OF_OPTIMISER.match(name))
-
-
-class _Clock:
-    """How much of some stretches has passed at each moment.
-
-    Args:
-        stretches: Disjoint, in order.
-    """
-
-    def __init__(self, stretches: Stretches) -> None:
-        self._edges = np.stack([stretches.begin, stretches.end], axis=1).reshape(-1)
-        lengths = np.stack([np.zeros(len(stretches.begin)), stretches.end - stretches.begin], axis=1).reshape(-1)
-        self._passed: Floats = np.cumsum(lengths)
-
-    def between(self, begin: Integers, end: Integers) -> Floats:
-        """How much passes from one moment to another (ns)."""
-        if not len(self._edges):
-            return np.zeros(len(begin))
-        return np.asarray(np.interp(end, self._edges, self._passed) - np.interp(begin, self._edges, self._passed))

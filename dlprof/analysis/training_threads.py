@@ -38,6 +38,10 @@ class Elsewhere:
 
 def of_run(run: Run) -> Elsewhere | None:
     """Trainings of a traced run that ran elsewhere; None: there are none with steps, or nothing tells a main one."""
+    return run.once("trainings on other threads", _of_run)
+
+
+def _of_run(run: Run) -> Elsewhere | None:
     if run.manifest.state == RunState.IMPORTED:
         return None
     columns = ("kind", "thread", "thread_id", "start_ns", "dur_ns")

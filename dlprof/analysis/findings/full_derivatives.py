@@ -80,7 +80,7 @@ def claims(case: Case) -> Iterator[Claim]:
         [queries.operators()],
         kind.advice,
         place,
-        title=_TITLE if kind.advice == _PART_ALONE else _INPUT_BY_INPUT,
+        title=kind.title,
         basis=Basis.ESTIMATED,
         support=Support(Ground.MODEL, agree=0.7),
         fix=kind.fixes[case.engine.name],
@@ -209,12 +209,14 @@ class _Kind:
     """What is computed for nothing.
 
     Attributes:
+        title: What a finding is called.
         makes: Gives the lines of a file at which that is so.
         what: The beginning of the finding's sentence.
         advice: What to do.
         fixes: By engine, how.
     """
 
+    title: Title
     makes: Callable[[ast.AST], Iterator[int]]
     what: str
     advice: str
@@ -223,7 +225,15 @@ class _Kind:
 
 _WHOLE = "A matrix of derivatives is computed in full, of which"
 _KINDS = (
-    _Kind(_made_for_a_part, f"{_WHOLE} single entries, or the diagonal, are used", _PART_ALONE, _HOW),
-    _Kind(_made_for_a_product, f"{_WHOLE} only the product with a vector is used", _PART_ALONE, _HOW_MULTIPLIED),
-    _Kind(_made_input_by_input, "Derivatives of one number are computed input by input", _ONCE_AND_BACK, _HOW_REVERSED),
+    _Kind(_TITLE, _made_for_a_part, f"{_WHOLE} single entries, or the diagonal, are used", _PART_ALONE, _HOW),
+    _Kind(
+        _TITLE, _made_for_a_product, f"{_WHOLE} only the product with a vector is used", _PART_ALONE, _HOW_MULTIPLIED
+    ),
+    _Kind(
+        _INPUT_BY_INPUT,
+        _made_input_by_input,
+        "Derivatives of one number are computed input by input",
+        _ONCE_AND_BACK,
+        _HOW_REVERSED,
+    ),
 )

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
-from dlprof.analysis.columns import integers
+from dlprof.analysis import processes
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.chores import Chore
 from dlprof.analysis.findings.finding import Abstain
@@ -67,14 +64,12 @@ def of_rows(case: Case) -> Chore | None:
 
 def _asks_a_manager(case: Case, load: InputLoad) -> bool:
     """Whether worker processes stand in a call to a manager for most of the work on rows that was sampled."""
-    pids = pa.array([one.pid for one in load.loader.processes], pa.int32())
+    _, every = processes.stood_in(case.run, [one.pid for one in load.loader.processes])
     lines = {(line.file, line.line) for line in load.pipeline.lines}
     frames_of = frames_by_stack(case.run)
     whole = asking = 0
-    for piece in case.run.pieces("stacks", ("pid", "dur_ns", "stack_id")) if len(pids) else ():
-        rows = piece.filter(pc.is_in(piece["pid"], pids))
-        sums = rows.group_by("stack_id").aggregate([("dur_ns", "sum")])
-        for stack, ns in zip(integers(sums["stack_id"]).tolist(), integers(sums["dur_ns_sum"]).tolist(), strict=True):
+    for stood in every.values():
+        for stack, ns in stood.items():
             frames = frames_of.get(stack, ())
             if any((frame.file, frame.line) in lines for frame in frames):
                 whole += ns

@@ -15,6 +15,7 @@ from dlprof.analysis.columns import Floats, Integers, integers
 from dlprof.analysis.findings.calls import Interval
 from dlprof.analysis.findings.finding import Abstain
 from dlprof.analysis.scheduling import AROUND_NS, Threads
+from dlprof.analysis.stretches import Stretches
 from dlprof.analysis.training import Training
 from dlprof.store.run import Run
 
@@ -144,15 +145,13 @@ class MachineLoad:
             "process_samples", columns, lambda p: pc.and_(pc.is_valid(p["cpu_pct"]), pc.not_equal(p["pid"], own))
         )
         time, length, cpu = integers(rows["time_ns"]), integers(rows["interval_ns"]), rows["cpu_pct"].to_numpy() / 100
-        edges = np.stack([begins, ends], 1).ravel()
-        passed = np.cumsum(np.diff(edges, prepend=edges[:1]) * (np.arange(len(edges)) % 2))  # in the stretches
         sampled: dict[int, float] = {}
         for pid, ns in zip(integers(rows["pid"]).tolist(), (cpu * length).tolist(), strict=True):
             sampled[pid] = sampled.get(pid, 0.0) + ns
         begin, end, cores = self._between_samples(sampled)
-        begin, end = np.append(time - length, begin), np.append(time, end)
-        shared = np.interp(end, edges, passed) - np.interp(begin, edges, passed)
-        return float((np.append(cpu, cores) * shared).sum()) / max(1, int(passed[-1]))
+        asked = Stretches(begins, ends)
+        shared = asked.lengths_within(np.append(time - length, begin), np.append(time, end))
+        return float((np.append(cpu, cores) * shared).sum()) / max(1, asked.ns)
 
     def _between_samples(self, sampled: Mapping[int, float]) -> tuple[Integers, Integers, Floats]:
         """From when to when (ns) each process below the traced one lived, and the cores that samples do not have of it.

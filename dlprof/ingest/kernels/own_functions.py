@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dlprof.ingest.kernels.events import Booleans, Integers
-from dlprof.ingest.kernels.nesting import levels, nest
+from dlprof.ingest.kernels.nesting import levels, nest, union_ns
 from dlprof.ingest.kernels.trace import Trace
 from dlprof.schema.vocabulary import EventKind
 
@@ -79,11 +79,5 @@ def _from_outside(wanted: Booleans, parent: Integers, depth: Integers) -> Boolea
 
 def _covered(lane: Integers, start: Integers, end: Integers) -> int:
     """The time in which at least one of some events ran, thread by thread (ns); one may call itself."""
-    covered = 0
-    for number in np.unique(lane).tolist():
-        rows = np.flatnonzero(lane == number)
-        rows = rows[np.argsort(start[rows], kind="stable")]
-        reach = np.maximum.accumulate(end[rows])
-        begun = np.maximum(start[rows], np.concatenate((start[rows][:1], reach[:-1])))
-        covered += int(np.maximum(reach - begun, 0).sum())
-    return covered
+    rows = (lane == number for number in np.unique(lane).tolist())
+    return sum(union_ns(start[own], end[own]) for own in rows)

@@ -44,3 +44,13 @@ def test_a_moment_is_held_from_the_begin_of_a_stretch_up_to_its_end() -> None:
     moments = np.array([9, 10, 19, 20, 30, 40], np.int64)
     assert Stretches.of([(10, 20), (30, 40)]).hold(moments).tolist() == [False, True, True, False, True, False]
     assert not Stretches.of([]).hold(moments).any()
+
+
+def test_the_time_between_moments_that_is_in_them_is_told_for_each_pair() -> None:
+    """Of 0 to 10 and 20 to 30: from inside to inside, across a gap, and before, behind and between them."""
+    stretches = Stretches.of([(0, 10), (20, 30)])
+
+    found = stretches.lengths_within(np.array([5, 5, -5, 30, 12]), np.array([8, 25, 0, 40, 18]))
+
+    assert found.tolist() == [3, 10, 0, 0, 0]
+    assert Stretches.of([]).lengths_within(np.array([0]), np.array([9])).tolist() == [0]
