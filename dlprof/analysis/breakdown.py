@@ -89,7 +89,7 @@ class Breakdown:
 def _why_no_step(run: Run) -> str:
     """Why the tree of a run has no steps."""
     if training_threads.of_run(run) is not None:
-        return "they ran on another thread than the main one, whose time it is that phases tell"
+        return "they ran on another thread than the one whose time it is that phases tell"
     return "no step of fit, evaluate or predict was seen"
 
 

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from dlprof.analysis import input_stages, loaders, program, samples
-from dlprof.analysis.columns import integers, truths
+from dlprof.analysis import input_stages, loaders, phase_threads, program, samples
+from dlprof.analysis.columns import integers
 from dlprof.analysis.input_stages import ITEMS
 from dlprof.analysis.loaders import Loader
+from dlprof.analysis.phase_threads import PhaseThreads
 from dlprof.analysis.stacks import Frame, frames_by_stack
-from dlprof.schema.vocabulary import MAIN_THREAD, InputStage
+from dlprof.schema.vocabulary import InputStage
 from dlprof.store.run import Run
 
 CALLING = "calling thread"
@@ -148,11 +148,14 @@ class _Stood:
         self._known: dict[int, InputStage | None] = {}
         self._threads: dict[tuple[int, int], dict[int, int]] = defaultdict(dict)
         self._beside = program.others(run)
+        whose = phase_threads.of_run(run)
         for piece in run.pieces("stacks", _COLUMNS):
-            self._add(piece)
+            self._add(program.rows_of(piece, self._beside), whose)
+            if self._beside:
+                self._add(program.rows_beside(piece, self._beside), PhaseThreads(None))
 
-    def _add(self, piece: pa.Table) -> None:
-        is_main = truths(pc.equal(piece["thread"].cast(pa.string()), MAIN_THREAD))
+    def _add(self, piece: pa.Table, whose: PhaseThreads) -> None:
+        piece, is_main = whose.split(piece)
         columns = (integers(piece[name]) for name in ("pid", "thread_id", "start_ns", "dur_ns", "stack_id"))
         pid, thread, start, dur, stack = columns
         place = self._pass_of(start)

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
-from dlprof.analysis import program, samples
+from dlprof.analysis import phase_threads, program, samples
 from dlprof.analysis.columns import Integers, integers
 from dlprof.analysis.phase_lookup import PhaseLookup
 from dlprof.analysis.stacks import Frame, frames_by_stack
-from dlprof.schema.vocabulary import MAIN_THREAD
 from dlprof.store.run import Run
 
 _NEAR_NS = 150_000_000
@@ -65,8 +62,9 @@ class Places:
 
     def _pieces(self) -> Iterator[tuple[Integers, Integers, Integers]]:
         """Begin, end and number of the stacks of the main thread, in order of time in each piece."""
+        whose = phase_threads.of_run(self._run)
         for piece in program.pieces_of(self._run, "stacks", ("pid", "thread", "start_ns", "dur_ns", "stack_id")):
-            own = piece.filter(pc.equal(piece["thread"].cast(pa.string()), MAIN_THREAD))
+            own = whose.of_stacks(piece)
             start, dur, stack = (integers(own[name]) for name in ("start_ns", "dur_ns", "stack_id"))
             order = np.argsort(start, kind="stable")
             yield start[order], (start + dur)[order], stack[order]

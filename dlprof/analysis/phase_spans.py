@@ -9,9 +9,9 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from dlprof.analysis.columns import Integers, integers
+from dlprof.analysis.phase_threads import PhaseThreads
 from dlprof.schema.vocabulary import Loop, Phase, SpanKind
 from dlprof.store.values import values
 
@@ -67,12 +67,12 @@ class SpanTimes:
         return cls(np.array(start, np.int64), np.array(end, np.int64), np.array(kind, np.int64), kinds)
 
     @classmethod
-    def of_tables(cls, pieces: Iterable[pa.Table], main_thread: int | None) -> SpanTimes:
-        """Those of pieces of the table `spans`, as far as they are of the main thread."""
+    def of_tables(cls, pieces: Iterable[pa.Table], whose: PhaseThreads) -> SpanTimes:
+        """Those of pieces of the table `spans`, as far as phases are of their thread."""
         kinds: dict[str, int] = {}
         columns: list[list[npt.NDArray[Any]]] = [[], [], [], []]
         for piece in pieces:
-            own = piece.filter(pc.equal(piece["thread_id"], main_thread))
+            own = whose.cut(piece)
             start = integers(own["start_ns"])
             kind = [kinds.setdefault(name, len(kinds)) for name in values(own["kind"])]
             end, numbers = start + integers(own["dur_ns"]), integers(own["span_id"])

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from dlprof.analysis.columns import Integers, Truths, integers, truths
 from dlprof.analysis.phase_spans import Interval, SpanTimes
+from dlprof.analysis.phase_threads import PhaseThreads
 from dlprof.schema.vocabulary import Loop, SpanKind
 from dlprof.store.values import values
 
@@ -89,15 +89,15 @@ class StepBatch:
         )
 
     @classmethod
-    def of_table(cls, table: pa.Table, main_thread: int | None, spans: SpanTimes) -> StepBatch:
-        """Those of a piece of the table `steps` that are of the main thread.
+    def of_table(cls, table: pa.Table, whose: PhaseThreads, spans: SpanTimes) -> StepBatch:
+        """Those of a piece of the table `steps` that are of the thread that phases are of.
 
         Args:
             table: With the columns of COLUMNS.
-            main_thread: Its number.
+            whose: Which thread that is.
             spans: Its spans.
         """
-        own = table.filter(pc.equal(table["thread_id"], main_thread))
+        own = table.filter(pa.array(whose.begin(table)))
         start, loop_id = integers(own["start_ns"]), integers(own["loop_id"])
         span = np.full(len(start), _SPANS.index(SpanKind.ON_BATCH))
         for place, kind in enumerate(_SPANS[:-1]):

@@ -23,6 +23,7 @@ import pyarrow as pa
 from dlprof.analysis.columns import Truths
 from dlprof.analysis.phase_spans import Interval, PhaseIntervals, SpanTimes
 from dlprof.analysis.phase_steps import Step, StepBatch
+from dlprof.analysis.phase_threads import PhaseThreads
 from dlprof.schema.vocabulary import FIT_PHASES, PHASE_OF_LOOP, TOP_PHASES, Loop, Phase, SpanKind
 
 _ALONE: Mapping[str, Phase] = MappingProxyType(
@@ -333,10 +334,10 @@ def _time(totals: _Totals, phase: Phase) -> PhaseTime:
     return PhaseTime(phase, phase.parent, totals.dur[phase], totals.count.get(phase, 0))
 
 
-def of_main_thread(
+def of_tables(
     spans: Iterable[pa.Table],
     steps: Callable[[], Iterable[pa.Table]],
-    main_thread: int | None,
+    whose: PhaseThreads,
     process: Bounds,
 ) -> Phases:
     """Cut the wall time by the tables `spans` and `steps`.
@@ -344,10 +345,10 @@ def of_main_thread(
     Args:
         spans: Pieces of the table `spans`.
         steps: Gives pieces of the table `steps`; it is asked twice.
-        main_thread: Thread whose time the wall time is.
+        whose: Threads whose time the wall time is.
         process: What is known of the process; when the script ran is in `spans`.
     """
-    times = SpanTimes.of_tables(spans, main_thread)
+    times = SpanTimes.of_tables(spans, whose)
     start, end = times.first(SpanKind.SCRIPT) or (None, None)
     bounds = replace(process, boot=process.boot if len(times) else None, script_start=start, script_end=end)
-    return cut(times, lambda: (StepBatch.of_table(piece, main_thread, times) for piece in steps()), bounds)
+    return cut(times, lambda: (StepBatch.of_table(piece, whose, times) for piece in steps()), bounds)

@@ -36,6 +36,11 @@ def rows_of(table: pa.Table, beside: Collection[int]) -> pa.Table:
     return table.filter(pc.invert(pc.is_in(table["pid"], pa.array(sorted(beside), table["pid"].type))))
 
 
+def rows_beside(table: pa.Table, beside: Collection[int]) -> pa.Table:
+    """The rows of a table that are of processes beside the program; the same as of `rows_of`."""
+    return table.filter(pc.is_in(table["pid"], pa.array(sorted(beside), table["pid"].type)))
+
+
 def pieces_of(run: Run, table: str, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
     """The program's own rows of a table, piece by piece.
 

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import pyarrow.compute as pc
 
-from dlprof.analysis import samples
+from dlprof.analysis import phase_threads, samples
 from dlprof.analysis.clocks import Clock
 from dlprof.analysis.columns import integers
 from dlprof.analysis.stacks import MODULE, frames_by_stack
-from dlprof.schema.vocabulary import MAIN_THREAD
 from dlprof.store.ranked import Member
 from dlprof.store.run import Run
 
@@ -150,7 +148,7 @@ def stood(run: Run, times: Sequence[Span]) -> Stood:
 
 def _places(run: Run, times: Sequence[Span]) -> dict[_Place, int]:
     table = run.table("stacks", ("thread", "start_ns", "dur_ns", "stack_id"))
-    table = table.filter(pc.equal(table["thread"].cast("string"), MAIN_THREAD))
+    table = phase_threads.of_run(run).of_stacks(table)
     if not table.num_rows or not times:
         return {}
     start, dur = integers(table["start_ns"]), integers(table["dur_ns"])

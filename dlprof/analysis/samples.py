@@ -10,14 +10,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dlprof.analysis import grouped, program
-from dlprof.analysis.columns import integers, truths
+from dlprof.analysis import grouped, phase_threads, program
+from dlprof.analysis.columns import integers
 from dlprof.analysis.phase_lookup import PhaseLookup
+from dlprof.analysis.phase_threads import PhaseThreads
 from dlprof.analysis.stacks import Frame, frames_by_stack
 from dlprof.engines import combined
 from dlprof.schema import tree_paths
 from dlprof.schema.tree_paths import Tree, TreePath
-from dlprof.schema.vocabulary import MAIN_THREAD, known_phase
+from dlprof.schema.vocabulary import known_phase
 from dlprof.store.run import Run
 
 _KERAS_INPUT_FILES = (
@@ -42,9 +43,9 @@ class Sample:
     """Threads of one kind stood in a stack, all times together.
 
     Attributes:
-        phase: Leaf of the tree in which the main thread was then. Callbacks and input between the steps are told by
+        phase: Leaf of the tree in which the program was then. Callbacks and input between the steps are told by
             the stack: as intervals of time they are not kept step by step.
-        main: Whether it was the main thread.
+        main: Whether it was the thread that phases are of then: the main one, but for trainings on others.
         dur_ns: For how long, by the samples.
         frames: Innermost first.
     """
@@ -72,9 +73,9 @@ def of_run(run: Run, lookup: PhaseLookup) -> list[Sample]:
     frames_of, waits = frames_by_stack(run), measures_waits(run)
     places = [tree_paths.root_of(known_phase(phase)) for phase in lookup.phases]
     times: dict[tuple[TreePath, bool, int], int] = {}
-    beside = program.others(run)
+    beside, whose = program.others(run), phase_threads.of_run(run)
     for piece in run.pieces("stacks", ("pid", "thread", "start_ns", "dur_ns", "stack_id")):
-        for (phase, main, stack), ns in _times(program.rows_of(piece, beside), lookup).items():
+        for (phase, main, stack), ns in _times(program.rows_of(piece, beside), lookup, whose).items():
             frames = frames_of.get(stack)
             if frames is not None:
                 path = _by_stack(places[phase], frames, waits=waits) if main else places[phase]
@@ -82,10 +83,10 @@ def of_run(run: Run, lookup: PhaseLookup) -> list[Sample]:
     return [Sample(path, main, ns, frames_of[stack]) for (path, main, stack), ns in times.items()]
 
 
-def _times(stacks: pa.Table, lookup: PhaseLookup) -> dict[tuple[int, bool, int], int]:
-    """Time (ns) by phase, whether it was the main thread, and stack."""
+def _times(stacks: pa.Table, lookup: PhaseLookup, whose: PhaseThreads) -> dict[tuple[int, bool, int], int]:
+    """Time (ns) by phase, whether it was the thread that phases are of, and stack."""
+    stacks, main = whose.split(stacks)
     start, stack = integers(stacks["start_ns"]), integers(stacks["stack_id"])
-    main = truths(pc.equal(stacks["thread"].cast(pa.string()), MAIN_THREAD))
     of, phase, dur = lookup.shares(start, start + integers(stacks["dur_ns"]))
     phase = np.where(main[of], lookup.seen_in(of, phase), phase)
     found = grouped.sums((phase, main[of].astype(np.int64), stack[of]), dur)

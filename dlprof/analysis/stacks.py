@@ -9,12 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from dlprof.analysis import grouped
 from dlprof.analysis.columns import integers
 from dlprof.analysis.phase_lookup import PhaseLookup
-from dlprof.schema.vocabulary import MAIN_THREAD
+from dlprof.analysis.phase_threads import PhaseThreads
 from dlprof.store.run import Run
 from dlprof.store.values import values
 
@@ -72,9 +71,9 @@ class HotStack:
 
 
 def hottest(
-    stacks: Iterable[pa.Table], frames: pa.Table, intervals: pa.Table, *, per_phase: int, thread: str = MAIN_THREAD
+    stacks: Iterable[pa.Table], frames: pa.Table, intervals: pa.Table, *, per_phase: int, whose: PhaseThreads
 ) -> list[HotStack]:
-    """The stacks of a thread that stood longest, by phase; phases in order of their sampled time.
+    """The stacks that stood longest on the threads that phases are of, by phase; phases in order of their sampled time.
 
     A run of foreign traces has no phases: there each thread stands for one.
 
@@ -83,9 +82,9 @@ def hottest(
         frames: Table `frames`.
         intervals: Table `phase_intervals`.
         per_phase: At most so many of each phase.
-        thread: Name of the thread.
+        whose: These threads.
     """
-    by_phase = _time_by_phase(stacks, PhaseLookup(intervals), thread)
+    by_phase = _time_by_phase(stacks, PhaseLookup(intervals), whose)
     texts = _by_stack(frames)
     hot: list[HotStack] = []
     for phase, stood in sorted(by_phase.items(), key=lambda item: -sum(item[1].values())):
@@ -95,18 +94,18 @@ def hottest(
     return hot
 
 
-def _time_by_phase(stacks: Iterable[pa.Table], lookup: PhaseLookup, thread: str) -> dict[str, dict[int, int]]:
+def _time_by_phase(stacks: Iterable[pa.Table], lookup: PhaseLookup, whose: PhaseThreads) -> dict[str, dict[int, int]]:
     """Phase to the number of a stack to how long it stood there (ns)."""
     by_phase: dict[str, dict[int, int]] = {}
     for piece in stacks:
-        for name, stack, ns in _by_thread(piece) if lookup.is_empty else _in_phases(piece, lookup, thread):
+        for name, stack, ns in _by_thread(piece) if lookup.is_empty else _in_phases(piece, lookup, whose):
             stood = by_phase.setdefault(name, {})
             stood[stack] = stood.get(stack, 0) + ns
     return by_phase
 
 
-def _in_phases(piece: pa.Table, lookup: PhaseLookup, thread: str) -> Iterator[tuple[str, int, int]]:
-    own = piece.filter(pc.equal(piece["thread"].cast(pa.string()), thread))
+def _in_phases(piece: pa.Table, lookup: PhaseLookup, whose: PhaseThreads) -> Iterator[tuple[str, int, int]]:
+    own = whose.of_stacks(piece)
     stack, start, dur = (integers(own[name]) for name in ("stack_id", "start_ns", "dur_ns"))
     of, phase, inside = lookup.shares(start, start + dur)
     phase = lookup.seen_in(of, phase)

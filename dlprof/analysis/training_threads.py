@@ -1,4 +1,4 @@
-"""Trainings that ran on other threads than the main one, of which the phases are."""
+"""Trainings that ran on threads of which no phases are."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from dlprof.analysis import processes, program
 from dlprof.analysis.columns import integers
+from dlprof.analysis.phase_threads import PhaseThreads
 from dlprof.analysis.processes import TopLine
 from dlprof.analysis.stretches import Stretches
 from dlprof.schema.vocabulary import MAIN_THREAD, RunState, SpanKind
@@ -18,7 +19,7 @@ from dlprof.store.run import Run
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """Trainings on other threads than the main one.
+    """Trainings beside the thread that phases are of (`phase_threads`).
 
     Attributes:
         threads: Names of these.
@@ -48,19 +49,22 @@ def _of_run(run: Run) -> Elsewhere | None:
     rows = run.chosen("spans", "kind", (SpanKind.FIT, SpanKind.SCRIPT), columns)
     main = {row["thread_id"] for row in rows if row["kind"] == SpanKind.SCRIPT}  # whatever it calls itself
     named = [row for row in rows if row["kind"] == SpanKind.FIT and row["thread"] not in (None, "", MAIN_THREAD)]
-    fits = [row for row in named if row["dur_ns"] and row["thread_id"] not in main]
+    known = PhaseThreads(next(iter(main), None), run.manifest.phase_threads)
+    fits = [row for row in named if row["dur_ns"] and row["thread_id"] not in main and not known.has(row)]
     numbers = {row["thread_id"] for row in fits}
-    steps = _steps(run, numbers) if fits else 0
+    steps = _steps(run, numbers, known) if fits else 0
     if not steps:
         return None
     ran = Stretches.of((row["start_ns"], row["start_ns"] + row["dur_ns"]) for row in fits)
     return Elsewhere(tuple(dict.fromkeys(row["thread"] for row in fits)), ran, steps)
 
 
-def _steps(run: Run, threads: set[int]) -> int:
+def _steps(run: Run, threads: set[int], known: PhaseThreads) -> int:
+    """How many steps some threads made while they did not have the phases."""
     wanted, found = pa.array(sorted(threads), pa.int64()), 0
-    for piece in run.pieces("steps", ("thread_id", "count")):
-        own = piece.filter(pc.is_in(piece["thread_id"], wanted))
+    for piece in run.pieces("steps", ("thread_id", "start_ns", "count")):
+        beside = pa.array(~known.begin(piece))
+        own = piece.filter(pc.and_(pc.is_in(piece["thread_id"], wanted), beside))
         found += int(integers(own["count"]).sum()) if own.num_rows else 0
     return found
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from dlprof.analysis import kernels as kernel_sums
-from dlprof.analysis import program, stacks
+from dlprof.analysis import phase_threads, program, stacks
 from dlprof.errors import UsageError
 from dlprof.notebook import columns, frames
 from dlprof.notebook.time_units import Unit, checked, in_unit
@@ -102,11 +102,12 @@ class RunFrames:
         return self._in(unit, frames.of_table(self._table("gpu")))
 
     def stacks(self, top: int = 5, *, unit: Unit | None = None) -> pd.DataFrame:
-        """The stacks of the main thread that stood longest, `top` of each phase; `function` is the innermost."""
+        """The stacks that stood longest where phases are measured, `top` of each; `function` is the innermost."""
         self.run.require("stacks")
         own = program.pieces_of(self.run, "stacks")
         tables = own, self._table("frames"), self._table("phase_intervals")
-        rows = [_stack_row(stack) for stack in stacks.hottest(*tables, per_phase=top)]
+        whose = phase_threads.of_run(self.run)
+        rows = [_stack_row(stack) for stack in stacks.hottest(*tables, per_phase=top, whose=whose)]
         return self._in(unit, frames.of_rows(rows, columns.STACKS))
 
     def table(self, name: str) -> pd.DataFrame:

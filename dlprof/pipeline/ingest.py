@@ -14,8 +14,9 @@ import pyarrow.compute as pc
 from msgspec import structs
 
 from dlprof import rundir
-from dlprof.analysis import overhead, phase_steps
+from dlprof.analysis import overhead, phase_steps, phase_turns
 from dlprof.analysis import phases as phase_analysis
+from dlprof.analysis.phase_threads import PhaseThreads
 from dlprof.ingest.own import cores as cores_reader
 from dlprof.ingest.own import gpu as gpu_reader
 from dlprof.ingest.own import lines as lines_reader
@@ -88,6 +89,7 @@ def _add_artifacts(run: Workspace) -> None:
     run.read(raw / "inproc.wire", partial(probe_stream.add_stream, run), "phases")
     run.read(raw / "marks.jsonl", partial(probe_stream.add_marks, run), "phases")
     probe_stream.add_end(run)
+    run.attempt("Phases of other threads than the main one are missing", lambda: _find_phase_threads(run))
     run.read(raw / "cores.jsonl", partial(_add_cores, run), "cores")
     run.read(raw / "gpu.jsonl", partial(_add_gpu, run), "gpu")
     run.read(raw / "lines.json", partial(_add_lines, run), "lines")
@@ -163,8 +165,17 @@ def _say_unfinished(run: Workspace) -> None:
         run.warn("dlprof-killed", "error", text)
 
 
+def _find_phase_threads(run: Workspace) -> None:
+    """Other threads that the phases are of for a time: before cores, whose figures of the main thread follow them."""
+    stream = run.stream
+    spans = run.tables.pieces("spans", phase_turns.COLUMNS)
+    system = [one.number for one in stream.in_turn.all]
+    found = phase_turns.found(spans, stream.meta.get("main_thread"), stream.in_turn.of, system)
+    run.note(phase_threads=found)
+
+
 def _add_cores(run: Workspace, path: Path) -> None:
-    samples = cores_reader.Samples(path, run.process)
+    samples = cores_reader.Samples(path, run.process, run.manifest.phase_threads)
     run.tables.put_pieces(samples.pieces())
     run.tables.health.extend(samples.health())
     if not samples.trailer:
@@ -232,10 +243,10 @@ def _add_phases(run: Workspace) -> None:
     wall = run.end_ns - origin
     if wall <= 0:
         return
-    phases = phase_analysis.of_main_thread(
+    phases = phase_analysis.of_tables(
         run.tables.pieces("spans", ("thread_id", "span_id", "kind", "start_ns", "dur_ns")),
         lambda: run.tables.pieces("steps", phase_steps.COLUMNS),
-        meta.get("main_thread"),
+        PhaseThreads(meta.get("main_thread"), run.manifest.phase_threads),
         phase_analysis.Bounds(
             wall,
             boot=meta["boot_ns"] - origin if "boot_ns" in meta else None,

@@ -38,8 +38,19 @@ from dlprof.schema.vocabulary import ProbeState, RunSource, RunState
 SCHEMA = "dlprof.report/1"
 
 
+class PhaseThread(Struct, frozen=True):
+    """When phases are of another thread than the main one: it trained meanwhile, and the main one did not."""
+
+    thread: str
+    start_ns: int
+    end_ns: int
+
+
 class PhaseTime(Struct, frozen=True):
-    """A phase of the main thread; those without a parent and what is unattributed sum to the wall time."""
+    """A phase of the main thread, or of one of `phase_threads` in its time.
+
+    Those without a parent and what is unattributed sum to the wall time.
+    """
 
     name: str
     parent: str | None
@@ -379,6 +390,8 @@ class Report(Struct, frozen=True, kw_only=True):
     created: str
     wall_ns: int | None
     phases: tuple[PhaseTime, ...]
+    phase_threads: tuple[PhaseThread, ...] = ()
+    """Other threads that the phases are of for a time, in order; none: they are of the main thread."""
     unattributed_ns: int | None
     steps: MainLoop | None
     step_summaries: tuple[StepSummary, ...]

@@ -29,6 +29,7 @@ from dlprof.analysis import (
     loops,
     memory,
     overhead,
+    phase_threads,
     processes,
     program,
     ranks,
@@ -62,6 +63,7 @@ from dlprof.report.model import (
     Overhead,
     PartTime,
     PhaseStack,
+    PhaseThread,
     PhaseTime,
     ProbeCost,
     ProcessUse,
@@ -167,18 +169,19 @@ def _quickly_summed(run: Run) -> Report:
         exit=_exit(run),
         import_line=None if is_imported else import_lines.longest(run),
         loops=() if is_imported else loops.of_run(run),
+        phase_threads=tuple(convert(one, PhaseThread, from_attributes=True) for one in manifest.phase_threads),
         unrecorded=_unrecorded(manifest),
         lost_tables=tuple(LostTable(table, why) for table, why in run.lost.items()),
     )
 
 
 def _trained_elsewhere(run: Run) -> Iterator[HealthLine]:
-    """That phases say nothing of trainings on other threads than the main one."""
+    """That phases say nothing of trainings beside the thread that they are of."""
     found = training_threads.of_run(run)
     if found is not None:
         text = (
-            f"{found.steps:,} steps ran on {found.where}, not on the main one: phases are of the main thread, so that "
-            "these steps are in none, and most causes in them are not looked for."
+            f"{found.steps:,} steps ran on {found.where} beside the one that phases are of: these steps are in none, "
+            "and most causes in them are not looked for."
         )
         yield HealthLine("trained-on-thread", Severity.WARNING, text, found.steps)
 
@@ -297,7 +300,9 @@ def _epoch(row: Mapping[str, Any], metrics: Mapping[str, float]) -> EpochTime:
 
 def _stacks(run: Run, per_phase: int) -> tuple[PhaseStack, ...]:
     stood = program.pieces_of(run, "stacks", ("pid", "thread", "start_ns", "dur_ns", "stack_id"))
-    hottest = stacks.hottest(stood, run.table("frames"), run.table("phase_intervals"), per_phase=per_phase)
+    whose = phase_threads.of_run(run)
+    tables = stood, run.table("frames"), run.table("phase_intervals")
+    hottest = stacks.hottest(*tables, per_phase=per_phase, whose=whose)
     return tuple(
         PhaseStack(stack.phase, stack.dur_ns, stack.share, tuple(StackFrame(*frame) for frame in stack.frames))
         for stack in hottest

@@ -251,6 +251,19 @@ class Unrecorded(msgspec.Struct, frozen=True, kw_only=True):
         return self.dur_ns / max(1, self.since_ns + self.dur_ns)
 
 
+class PhaseThread(msgspec.Struct, frozen=True, kw_only=True):
+    """A stretch of the wall time in which phases are of another thread than the main one: it trained meanwhile."""
+
+    thread: str
+    """Its name."""
+    thread_id: int
+    """Its number in `spans` and `steps`."""
+    system_id: int | None = None
+    """Its number for the system; None: Pythons before 3.8 do not tell it."""
+    start_ns: Amount
+    end_ns: Amount
+
+
 class HealthEntry(msgspec.Struct, frozen=True, kw_only=True):
     """A line of the health section that was known when the script had ended."""
 
@@ -379,6 +392,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     health: tuple[HealthEntry, ...] = ()
     unrecorded: Unrecorded | None = None
     """None: the stream is whole, or the end of the process is not known."""
+    phase_threads: tuple[PhaseThread, ...] = ()
+    """In order of time; none: phases are of the main thread, as is the rest of the time where there are some."""
     seal: str | None = None
     """Shows to the dlprof of the user who made the run that it did (`dlprof.launch.seal`)."""
     tables_version: Amount = 0

@@ -245,7 +245,7 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
             ("write_bytes", pa.int64()),
             ("run_ns", _NS),  # of all threads that are there: on a core ...
             ("wait_ns", _NS),  # ... and able to run, without one
-            ("main_run_ns", _NS),
+            ("main_run_ns", _NS),  # of the main thread, and while phases are of another one of that
             ("main_wait_ns", _NS),
             ("io_calls", pa.int64()),  # reads and writes
             # Kinds of memory, once a second: the first three sum to rss_bytes of that moment.

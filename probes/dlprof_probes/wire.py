@@ -84,6 +84,10 @@ class Record(object):
     time_ns, blocks (of Python's allocator); objects, tensors (arrays of engines among them), types ([name, count, how
     many more than when they were first counted] of those of which there are most more). Each but the time may be
     missing."""
+    SYSTEM_THREAD = 21
+    """`SYSTEM_THREAD`, then the thread's name in UTF-8. Older readers pass over it.
+
+    From a span on a thread's number is that of another one: Python gives it anew once a thread has ended."""
 
 
 class SpanKind(object):
@@ -149,6 +153,8 @@ METRIC = struct.Struct("<Id")
 GC = struct.Struct("<qqBI")
 """begin, duration, generation, objects collected."""
 THREAD_HEAD = struct.Struct("<Q")
+SYSTEM_THREAD = struct.Struct("<QQI")
+"""thread, its number for the system, the first span of it."""
 SYNC = struct.Struct("<IIIIqqqq")
 """number, what (string), file (string), line, calls, time in them, begin of the first, end of the last."""
 STRETCH = struct.Struct("<Qqqq")

@@ -7,13 +7,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from dlprof.analysis import program
+from dlprof.analysis import phase_threads, program
 from dlprof.analysis.columns import Integers, integers
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import SourceLine
 from dlprof.analysis.findings.growth import Growth
 from dlprof.analysis.stacks import frames_by_stack
-from dlprof.schema.vocabulary import MAIN_THREAD
 from dlprof.store.values import values
 
 _COLUMNS = ("pid", "thread", "start_ns", "dur_ns", "stack_id")
@@ -46,19 +45,19 @@ def of_steps(case: Case, grown: Growth) -> SourceLine | None:
 def _halves(case: Case, ends: tuple[int, int, int]) -> tuple[Mapping[SourceLine | None, int], ...]:
     """For how long the user's innermost lines stood in each half (ns); None: no line of the user's did."""
     frames_of, users = frames_by_stack(case.run), case.code.user_files
+    whose = phase_threads.of_run(case.run)
     lines = {
         stack: next(((frame.file, frame.line) for frame in frames if frame.file in users), None)
         for stack, frames in frames_of.items()
     }
     stood: tuple[dict[SourceLine | None, int], ...] = (defaultdict(int), defaultdict(int))
     for piece in program.pieces_of(case.run, "stacks", _COLUMNS):
-        start, dur = integers(piece["start_ns"]), integers(piece["dur_ns"])
+        own = whose.of_stacks(piece)
+        start, dur = integers(own["start_ns"]), integers(own["dur_ns"])
         inside = [_inside(start, dur, *half) for half in (ends[:2], ends[1:])]
-        rows = zip(values(piece["thread"]), values(piece["stack_id"]), *(one.tolist() for one in inside), strict=True)
-        for thread, stack, *parts in rows:
-            if thread == MAIN_THREAD:
-                for half, ns in zip(stood, parts, strict=True):
-                    half[lines.get(stack)] += ns
+        for stack, *parts in zip(values(own["stack_id"]), *(one.tolist() for one in inside), strict=True):
+            for half, ns in zip(stood, parts, strict=True):
+                half[lines.get(stack)] += ns
     return stood
 
 

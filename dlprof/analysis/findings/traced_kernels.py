@@ -66,15 +66,17 @@ class TracedKernels:
 
     @cached_property
     def on_main_thread(self) -> float:
-        """Share of the host's operators' time that ran on the main thread: 0 where lanes name no threads."""
-        main = f"thread {self._run.manifest.process.pid} "
+        """Share of the host's operators' time that ran on threads that phases are of: 0 where lanes name no threads."""
+        turns = self._run.manifest.phase_threads
+        threads = {self._run.manifest.process.pid, *(one.system_id for one in turns)}
+        main = f"thread ({'|'.join(f'{one}' for one in threads if one is not None)}) "
         operators = {row["op_id"] for row in self._run.rows("kernel_ops") if row["kind"] == EventKind.OPERATOR.word}
         on_main = whole = 0
         for piece in self._run.pieces("kernel_events", ("op_id", "lane", "dur_ns", "nested_ns")):
             own = integers(piece["dur_ns"]) - integers(piece["nested_ns"])
             own = np.where(np.isin(integers(piece["op_id"]), list(operators)), own, 0)
             whole += int(own.sum())
-            on_main += int(own[truths(pc.starts_with(piece["lane"].cast(pa.string()), main))].sum())
+            on_main += int(own[truths(pc.match_substring_regex(piece["lane"].cast(pa.string()), f"^{main}"))].sum())
         return on_main / whole if whole else 0.0
 
     @cached_property

@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from dlprof.analysis import program
+from dlprof.analysis import phase_threads, program
 from dlprof.analysis.findings.finding import SourceLine
 from dlprof.analysis.stacks import Frame, frames_by_stack
-from dlprof.schema.vocabulary import MAIN_THREAD
 from dlprof.store.run import Run
 from dlprof.store.values import values
 
-_COLUMNS = ("pid", "thread", "start_ns", "stack_id")
+_COLUMNS = ("pid", "thread", "start_ns", "dur_ns", "stack_id")
 
 
 def of_run(run: Run, users: Collection[str]) -> Mapping[SourceLine, int]:
@@ -25,11 +24,11 @@ def of_run(run: Run, users: Collection[str]) -> Mapping[SourceLine, int]:
         run: The run.
         users: Files of the user's own code.
     """
-    frames_of = frames_by_stack(run)
+    frames_of, whose = frames_by_stack(run), phase_threads.of_run(run)
     stood: list[tuple[int, int]] = []
     for piece in program.pieces_of(run, "stacks", _COLUMNS):
-        columns = (values(piece[name]) for name in ("thread", "start_ns", "stack_id"))
-        stood += [(start, stack) for thread, start, stack in zip(*columns, strict=True) if thread == MAIN_THREAD]
+        own = whose.of_stacks(piece)
+        stood += zip(values(own["start_ns"]), values(own["stack_id"]), strict=True)
     return counted((frames_of.get(stack, ()) for _start, stack in sorted(stood)), users)
 
 

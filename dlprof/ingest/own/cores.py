@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,9 @@ import pyarrow as pa
 
 from dlprof.ingest.artifact import ArtifactError, Health, ProcessId
 from dlprof.ingest.own import jsonl
+from dlprof.ingest.own.phase_thread_times import PhaseThreadTimes
 from dlprof.ingest.own.process_lives import ProcessLives
+from dlprof.schema.manifest import PhaseThread
 from dlprof.schema.tables import TABLES
 
 FORMAT = "dlprof.cores/1"
@@ -25,6 +27,7 @@ _COUNTERS = (
     "main_wait_ns", "io_calls", "anonymous_bytes", "file_bytes", "shared_bytes", "swap_bytes", "peak_rss_bytes",
     "address_space_bytes", "pss_bytes", "uss_bytes", "descriptors",
 )  # fmt: skip
+_MAIN = ("main_run_ns", "main_wait_ns")
 _STALLS = ("stall_cpu_ns", "stall_memory_ns", "stall_io_ns", "throttled_ns")
 _LIMITS = (
     "limit_address_space_bytes", "limit_data_bytes", "limit_group_bytes", "group_used_bytes", "group_killed_count",
@@ -56,16 +59,17 @@ class Samples:
     Args:
         path: The file.
         process: The traced process.
+        turns: When phases are of other threads than the main one.
 
     Raises:
         NothingRecordedError: The file is empty.
         ArtifactError: It is of another format.
     """
 
-    def __init__(self, path: Path, process: ProcessId) -> None:
+    def __init__(self, path: Path, process: ProcessId, turns: Sequence[PhaseThread] = ()) -> None:
         self._path = path
         self._lines = jsonl.read(path, FORMAT)
-        self._reader = _Reader(self._lines, process)
+        self._reader = _Reader(self._lines, process, turns)
         self.last_ns: int | None = None
 
     @property
@@ -107,8 +111,9 @@ class Samples:
 class _Reader:
     """Rows of the tables out of lines; a sample of cores waits until the one after it, with what is between."""
 
-    def __init__(self, lines: jsonl.Lines, process: ProcessId) -> None:
+    def __init__(self, lines: jsonl.Lines, process: ProcessId, turns: Sequence[PhaseThread]) -> None:
         self._lines = lines
+        self._phase_threads = PhaseThreadTimes(turns)
         self._process = process
         self._ticks = lines.header["ticks_per_s"]
         self._page = lines.header["page_bytes"]
@@ -117,6 +122,8 @@ class _Reader:
         self._waiting: list[Any] | None = None
         self._slow: list[Any] | None = None
         """The last slow sample."""
+        self._threads: list[Any] | None = None
+        """What was last told of threads."""
         self._known: list[Any] | None = None
         """The last sample of cores that was taken together with a slow one."""
         self._alive: list[Any] | None = None
@@ -133,11 +140,13 @@ class _Reader:
         """(table, row), in order of time."""
         for row in self._lines:
             kind = row[0]
+            if kind in ("m", "t") and self._waiting is not None and row[1] > self._waiting[1]:
+                yield from self._sampled()  # this one is of the next sample
             if kind == "m":
-                if self._waiting is not None and row[1] > self._waiting[1]:
-                    yield from self._sampled()  # this one is of the next sample
                 self._slow = row
                 self.lives.told(row)
+            elif kind == "t":
+                self._threads = row
             elif kind == "p":
                 self.lives.appears_or_ends(row)
             elif kind == "n":
@@ -241,13 +250,18 @@ class _Reader:
         old = {process[0]: process for process in before[4]}
         unseen = max(0, _tree_ticks(before[4], after[4]) - _seen_ticks(before[4], after[4]))
         self._unseen_ticks += unseen
+        if self._threads is not None and self._threads[1] <= after[1]:
+            self._phase_threads.take(self._threads[2])
+            self._threads = None
         for pid, ticks, rss, threads, minor, major, *_ in after[4]:
             counters = told.get(pid, [pid])
             known = dict(zip(_COUNTERS, [*counters[1:], *[None] * len(_COUNTERS)], strict=False))
             elapsed = after[1] - before[1]
             used = ticks - old[pid][1] if pid in old else None
-            if used is not None and pid == self._traced:
-                used += unseen
+            if pid == self._traced:
+                used = None if used is None else used + unseen
+                both = self._phase_threads.at(self._at(after[1]), *(known[name] for name in _MAIN))
+                known.update(zip(_MAIN, both, strict=True))
             yield {
                 **self._process.columns,
                 "pid": pid,

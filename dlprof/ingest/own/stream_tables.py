@@ -108,7 +108,7 @@ class _Tables:
             "spans",
             [
                 column["thread"],
-                self._thread_names(column["thread"]),
+                self._thread_names(column["thread"], self._numbers[rows]),
                 self._numbers[rows],
                 _known(self._parents[rows], _NONE),
                 _texts(column["kind"], spans.texts.by_number),
@@ -122,10 +122,12 @@ class _Tables:
             ],
         )
 
-    def _thread_names(self, threads: Numbers) -> pa.Array:
-        used, place = np.unique(threads, return_inverse=True)
-        names = pa.array([self._stream.threads.get(thread, "") for thread in used.tolist()], pa.string())
-        return names.take(pa.array(place))
+    def _thread_names(self, threads: Numbers, spans: Numbers) -> pa.Array:
+        in_turn, known = self._stream.in_turn, self._stream.threads
+        (used, turn), place = np.unique(np.stack((threads, in_turn.of(threads, spans))), axis=1, return_inverse=True)
+        pairs = zip(used.tolist(), turn.tolist(), strict=True)
+        names = [known.get(thread, "") if one < 0 else in_turn.all[one].name for thread, one in pairs]
+        return pa.array(names, pa.string()).take(pa.array(place.reshape(-1)))
 
     def _files(self, numbers: Numbers) -> pa.Array:
         texts = self._stream.spans.texts.by_number

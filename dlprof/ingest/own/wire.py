@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import struct
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -126,11 +127,16 @@ def _fields(kind: int, payload: memoryview) -> dict[str, Any]:
         return {"number": wire.STRING_HEAD.unpack_from(payload)[0], "text": text(payload[wire.STRING_HEAD.size :])}
     if kind == Record.DETAIL:
         return {"span": wire.STRING_HEAD.unpack_from(payload)[0], "value": json.loads(bytes(payload[4:]))}
-    if kind == Record.THREAD:
-        return {"thread": wire.THREAD_HEAD.unpack_from(payload)[0], "name": text(payload[8:])}
+    if kind in _THREADS:
+        head, columns = _THREADS[kind]
+        return {**dict(zip(columns, head.unpack_from(payload), strict=True)), "name": text(payload[head.size :])}
     return {"bytes": len(payload)}
 
 
+_THREADS: dict[int, tuple[struct.Struct, tuple[str, ...]]] = {
+    Record.THREAD: (wire.THREAD_HEAD, ("thread",)),
+    Record.SYSTEM_THREAD: (wire.SYSTEM_THREAD, ("thread", "system", "span")),
+}
 _LAYOUTS: dict[int, tuple[Callable[[memoryview], tuple[Any, ...]], tuple[str, ...]]] = {
     Record.BEGIN: (wire.BEGIN.unpack_from, ("span", "kind", "name", "thread", "time_ns", "file", "line")),
     Record.END: (wire.END.unpack_from, ("span", "time_ns")),
@@ -232,6 +238,13 @@ def _read_thread(stream: Stream, payload: memoryview) -> None:
     stream.threads[number] = text(payload[wire.THREAD_HEAD.size :])
 
 
+def _read_system_thread(stream: Stream, payload: memoryview) -> None:
+    thread, number, span = wire.SYSTEM_THREAD.unpack_from(payload)
+    _whole(thread, below=_INT64)
+    _whole(number, span)
+    stream.in_turn.add(thread, number, span, text(payload[wire.SYSTEM_THREAD.size :]))
+
+
 def _read_note(stream: Stream, payload: memoryview) -> None:
     note = json_object(payload)
     stream.notes.append(Health(str(note["slug"]), str(note["severity"]), str(note["message"])))
@@ -329,6 +342,7 @@ _READERS = {
     Record.METRICS: _read_metrics,
     Record.GC: _read_gc,
     Record.THREAD: _read_thread,
+    Record.SYSTEM_THREAD: _read_system_thread,
     Record.NOTE: _read_note,
     Record.PROBE: _read_probe,
     Record.TRAILER: _read_trailer,

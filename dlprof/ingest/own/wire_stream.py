@@ -13,6 +13,7 @@ from dlprof.ingest.own.columns import Columns, Metrics
 from dlprof.ingest.own.span_log import SpanLog
 from dlprof.ingest.own.step_log import StepLog
 from dlprof.ingest.own.syncs import Sync
+from dlprof.ingest.own.threads_in_turn import ThreadsInTurn
 
 _INT64 = 1 << 63
 LEAP_NS = 24 * 3600 * 1_000_000_000
@@ -72,6 +73,9 @@ class Stream:
     metrics: Metrics = field(default_factory=Metrics)
     collections: Columns = field(default_factory=lambda: Columns("qqbq"))
     threads: dict[int, str] = field(default_factory=dict)
+    """Names of threads by their numbers: of those that had one in turn the first."""
+    in_turn: ThreadsInTurn = field(default_factory=ThreadsInTurn)
+    """Which threads had a number one after the other."""
     notes: list[Health] = field(default_factory=list)
     probes: list[dict[str, Any]] = field(default_factory=list)
     children: dict[int, str] = field(default_factory=dict)

@@ -32,7 +32,7 @@ _MAY_HAVE_TRAINED_NS = 500_000_000
 def phases(page: Page, report: Report) -> None:
     """The wall time by phase."""
     wall = report.wall_ns
-    page.title("Phases", "of the trace" if report.imported else "of the wall time, main thread")
+    page.title("Phases", "of the trace" if report.imported else f"of the wall time, main thread{_others(report)}")
     table = page.table(("phase", "left"), ("time", "right"), ("%", "right"), ("count", "right"), ("", "left"))
     width = min(40, page.console.width - 55)
     shown, rest_ns = _worth_a_row(report) if page.brief else (report.phases, 0)
@@ -45,6 +45,14 @@ def phases(page: Page, report: Report) -> None:
     unattributed = report.unattributed_ns
     table.add_row(Phase.UNATTRIBUTED, duration(unattributed), percent(unattributed, wall), "", "")
     page.show(table)
+
+
+def _others(report: Report) -> str:
+    """Other threads that phases are of while they train."""
+    names = tuple(dict.fromkeys(one.thread for one in report.phase_threads))
+    if not names:
+        return ""
+    return f"; {safe(names[0])} while it trains" if len(names) == 1 else f"; {len(names)} others while they train"
 
 
 def _worth_a_row(report: Report) -> tuple[Sequence[PhaseTime], int]:

@@ -17,6 +17,7 @@ _PACK_NUMBER = wire.STRING_HEAD.pack
 _PACK_END, _END, _END_SIZE = wire.END_RECORD.pack, wire.Record.END, wire.END.size
 _known_threads = vars(threading)["_active"]
 """Not `current_thread`, which makes an entry for a thread that has none: the program would see it."""
+_system_number = vars(threading).get("get_native_id") or (lambda: 0)  # before Python 3.8 nothing tells it
 
 FLUSH_NS = 500 * 1000 * 1000
 LIVE_FLUSH_NS = 250 * 1000 * 1000
@@ -58,7 +59,7 @@ class Recorder(Stream):
         self.collectives_left_out = 0
         self._is_user_file = is_user_file
         self._live = live
-        self._threads = set()
+        self._threads = {}
         self.stacks = {}
         self.idle_since = {}
         self._payloads = {}
@@ -132,6 +133,8 @@ class Recorder(Stream):
         """
         kind, kind_number, name, file, line, facts = alike
         span, thread = next(self._span_numbers), get_ident()
+        if self._threads[thread] != _system_number():
+            self._new_thread(thread, span)
         self.stacks[thread].append((span, kind))
         self._spans += 1
         self._queue.append(
@@ -272,8 +275,8 @@ class Recorder(Stream):
     def _begin_record(self, span, kind, name, time_ns, file, line):
         thread, known = get_ident(), self._strings.get
         self._spans += 1
-        if thread not in self._threads:
-            self._new_thread(thread)
+        if self._threads.get(thread) != _system_number():
+            self._new_thread(thread, span)
         kind, name = known(kind) or self.string(kind), known(name) or self.string(name)  # hot
         file = known(file) or self.string(file) if file else 0
         self._queue.append(_PACK_BEGIN(_BEGIN, _BEGIN_SIZE, span, kind, name, thread, time_ns, file, line))
@@ -389,9 +392,14 @@ class Recorder(Stream):
             facts["thinned"] = thinned
         self._add_facts(wire.Record.PROBE, facts)
 
-    def _new_thread(self, ident):
-        self._threads.add(ident)
-        self._add(wire.Record.THREAD, wire.THREAD_HEAD.pack(ident) + wire.text_payload(_thread_name(ident)))
+    def _new_thread(self, ident, span):
+        """Tell of a thread before its first span; Python gives the number of one that has ended to another."""
+        name, number = wire.text_payload(_thread_name(ident)), _system_number()
+        if ident not in self._threads:
+            self._add(wire.Record.THREAD, wire.THREAD_HEAD.pack(ident) + name)
+        self._threads[ident] = number
+        if number:
+            self._add(wire.Record.SYSTEM_THREAD, wire.SYSTEM_THREAD.pack(ident, number, span) + name)
 
     def finish(self):
         """End every open span of the calling thread's stack, write all, and close the stream."""

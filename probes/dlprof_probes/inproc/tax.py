@@ -40,7 +40,7 @@ def _silent(recorder):
     silent._queue = deque()
     silent._strings = dict(recorder._strings)
     silent.stacks = {}
-    silent._threads = set(recorder._threads)
+    silent._threads = dict(recorder._threads)
     silent.flush = _nothing
     return silent
 

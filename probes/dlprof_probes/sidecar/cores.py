@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import re
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,6 +31,9 @@ _IDLE_NS = 10 * SLOW_NS
 """How often those of a process that does nothing: a cluster's own processes have hundreds of threads, each a file."""
 _LOOK_TAKES_NS = 2_000_000
 """CPU time for that in one look: of a process with 30 threads it is half a millisecond."""
+_THREADS_TOLD = 4
+_RAN_NS = 1_000_000
+"""A thread that ran for less is not told."""
 _NEAR = 0.75
 """From this share of a limit of memory on each sample is written at once: it may be the last."""
 
@@ -54,6 +58,8 @@ class Cores:
       [address_space, data, group, group_used, killed, descriptors]]`: once a second, at first twice. `wait_ns` is time
       in which threads could run and had no core; then cumulative stalls of the machine, and throttling of the process's
       control group (ns, or null); the last are limits, see `memory.Limits`. Kinds of memory are bytes.
+    - `["t", time_ns, [[thread, run_ns, wait_ns] ...]]`: of the traced process's threads beside the main one those that
+      ran most since the last time, `_THREADS_TOLD` at most; before the `m` of the same moment.
     - `["h", ...]`: what open descriptors and threads are, where they become more (`handles.Handles`).
     - `["p", ...]`, `["n", ...]`: processes that came and ended (`Processes`).
     """
@@ -117,6 +123,9 @@ class Cores:
             machine, told = self._machine(), self._details.read(now, processes)
             with self._spent:
                 limits = self._limits.row()
+            threads = self._details.threads.told(self._pid)
+            if threads:
+                self.writer.row(["t", now, threads])
             self.writer.row(["m", now, *machine, told, self._stalls(), limits])
             self._is_near = _is_near(machine[0], told, limits)
         own = sum(found.row[1] for pid in self._processes.own if (found := proc.stat(pid)) is not None)
@@ -158,6 +167,26 @@ class _Detail(NamedTuple):
     descriptors: int | None
 
 
+class Threads:
+    """For how long threads of the traced process ran, and waited for a core."""
+
+    def __init__(self) -> None:
+        self._told: dict[int, tuple[int, int]] = {}
+        self._now: Mapping[int, tuple[int, int]] = {}
+
+    def read(self, times: Mapping[int, tuple[int, int]]) -> None:
+        """Take what was read of them: their numbers to both times (ns)."""
+        self._now = times
+
+    def told(self, main: int) -> list[list[int]]:
+        """Those but the main one that ran most since they were last told: number and both times (ns)."""
+        grew = {one: now[0] - self._told.get(one, (0, 0))[0] for one, now in self._now.items() if one != main}
+        most = sorted((one for one in grew if grew[one] >= _RAN_NS), key=lambda one: -grew[one])[:_THREADS_TOLD]
+        self._told = {one: told for one, told in self._told.items() if one in grew}  # those that are there
+        self._told.update((one, self._now[one]) for one in most)
+        return [[one, *self._now[one]] for one in most]
+
+
 class Details:
     """What is dear to read of processes: for each of its threads the kernel has files of its own.
 
@@ -173,6 +202,8 @@ class Details:
         self._handles = handles
         self._spent = spent
         self._rollups = Rollups()
+        self.threads = Threads()
+        self._traced: int | None = None
         self._known: dict[int, _Detail] = {}
 
     def read(self, now: int, processes: list[list[int]]) -> list[list[int | None]]:
@@ -183,6 +214,7 @@ class Details:
             processes: The row of each (`proc.Stat.row`), of the same moment; the first one is read each time.
         """
         pids = [row[0] for row in processes]
+        self._traced = pids[0] if pids else None
         with self._spent:
             sizes = self._rollups.read(pids)
         self._known = {pid: self._known[pid] for pid in pids if pid in self._known}
@@ -204,7 +236,10 @@ class Details:
         switches, status = _statuses(pid)
         with self._spent:
             memory = split(status)
-        return [pid, *switches, read_bytes, write_bytes, *_scheduled(pid), calls, *memory]
+        scheduled = _scheduled(pid)
+        if pid == self._traced:
+            self.threads.read(scheduled)
+        return [pid, *switches, read_bytes, write_bytes, *_sums(scheduled, pid), calls, *memory]
 
     def _handles_of(self, now: int, row: list[int]) -> int | None:
         with self._spent:
@@ -264,13 +299,18 @@ def _io(pid: int) -> tuple[int | None, int | None, int | None]:
     return int(fields[b"rchar"]), int(fields[b"wchar"]), int(fields[b"syscr"]) + int(fields[b"syscw"])
 
 
-def _scheduled(pid: int) -> list[int | None]:
-    """Time on a core and waiting for one (ns): of all threads that are there, and of the main one."""
+def _scheduled(pid: int) -> dict[int, tuple[int, int]]:
+    """Time on a core and waiting for one (ns) of all threads that are there."""
     times = {}
     for thread in _threads(pid):
         words = proc.read(f"/proc/{pid}/task/{thread}/schedstat").split()
         if len(words) == 3:
             times[int(thread)] = int(words[0]), int(words[1])
+    return times
+
+
+def _sums(times: Mapping[int, tuple[int, int]], pid: int) -> list[int | None]:
+    """These of all of them together, and of the main one."""
     if pid not in times:
         return [None] * 4
     return [sum(run for run, _ in times.values()), sum(wait for _, wait in times.values()), *times[pid]]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from dlprof.analysis.phase_spans import Interval, PhaseInterval, PhaseIntervals, SpanTimes
+from dlprof.analysis.phase_threads import PhaseThreads
 from dlprof.schema.vocabulary import Phase, SpanKind
 from tests.unit.runs import table
 
@@ -17,7 +18,7 @@ def spans(*rows: tuple[int, str, int, int], thread: int = 7) -> SpanTimes:
     told: list[dict[str, Any]] = [
         {"thread_id": thread, "span_id": n, "kind": kind, "start_ns": a, "dur_ns": b - a} for n, kind, a, b in rows
     ]
-    return SpanTimes.of_tables([table("spans", told[:1]), table("spans", told[1:])], 7)
+    return SpanTimes.of_tables([table("spans", told[:1]), table("spans", told[1:])], PhaseThreads(7))
 
 
 def test_spans_that_cover_time_come_in_order_the_outer_ones_first() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from dlprof.analysis.phase_spans import Interval, SpanTimes
 from dlprof.analysis.phase_steps import COLUMNS, Step, StepBatch
+from dlprof.analysis.phase_threads import PhaseThreads
 from dlprof.schema.vocabulary import Loop, SpanKind
 from tests.unit.runs import table
 
@@ -62,7 +63,7 @@ def test_rows_of_the_table_are_those_of_the_main_thread() -> None:
     row = {"thread_id": 7, "loop": "train", "loop_id": 5, "count": 2, "start_ns": 100, "dur_ns": 50, "input_ns": 10}
     steps = table("steps", [row, {**row, "thread_id": 8}, {**row, "loop_id": 6, "start_ns": 200}])
     spans = SpanTimes(np.array([0]), np.array([999]), np.array([0]), ["fit"], np.array([5]))
-    batch = StepBatch.of_table(steps.select(COLUMNS), 7, spans)
+    batch = StepBatch.of_table(steps.select(COLUMNS), PhaseThreads(7), spans)
     assert [(step.span, step.start, step.call_start, step.count) for step in map(batch.step, range(len(batch)))] == [
         ("fit", 100, 100, 2),
         ("on_batch", 200, 200, 2),

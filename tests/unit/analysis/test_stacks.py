@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dlprof.analysis import stacks
+from dlprof.analysis.phase_threads import PhaseThreads
 from tests.unit.runs import table
 
 
@@ -15,7 +16,7 @@ def test_a_stack_is_shared_out_over_the_phases_it_stood_in() -> None:
         [{"phase": "import", "start_ns": 0, "dur_ns": 60}, {"phase": "script", "start_ns": 60, "dur_ns": 500}],
     )
 
-    found = stacks.hottest([stood], frames, cuts, per_phase=1)
+    found = stacks.hottest([stood], frames, cuts, per_phase=1, whose=PhaseThreads(None))
 
     assert [(stack.phase, stack.dur_ns) for stack in found] == [("import", 60), ("script", 40)]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from dlprof_probes import wire as fmt
-from dlprof_probes.inproc import stream
+from dlprof_probes.inproc import recorder, stream
 
 from dlprof.ingest.own import wire
 from dlprof.ingest.own.wire_stream import Stream
@@ -328,3 +328,18 @@ def test_the_trailer_has_the_checksum_of_all_before_it(tmp_path: Path) -> None:
 
     stream = wire.read(tmp_path / "inproc.wire")
     assert (stream.complete, stream.changed) == (True, True)
+
+
+def test_a_thread_that_has_the_number_of_one_before_has_its_own_name(
+    out: Recorded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python gives the numbers of threads that have ended again: the system's number tells."""
+    spans = []
+    for number, name in ((501, "first"), (501, "first"), (502, "second")):
+        monkeypatch.setattr(recorder, "_system_number", lambda number=number: number)
+        monkeypatch.setattr(recorder, "_thread_name", lambda _ident, name=name: name)
+        spans.append(out.begin("import", "json"))
+        out.end(spans[-1])
+
+    told = out.stream().in_turn.all
+    assert [(one.number, one.span, one.name) for one in told] == [(501, spans[0], "first"), (502, spans[2], "second")]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from dlprof.analysis.findings.diagnose import NO_TIME
 from dlprof.analysis.findings.finding import Abstention, Diagnosis, Finding
@@ -32,6 +33,7 @@ from dlprof.report.model import (
     StackFrame,
     UnmeasuredGpus,
 )
+from dlprof.schema.manifest import PhaseThread
 from dlprof.schema.vocabulary import Basis, Loop
 from dlprof.store.run import Run
 from tests.unit import runs
@@ -231,6 +233,7 @@ REPORT_KEYS = [
     "created",
     "wall_ns",
     "phases",
+    "phase_threads",
     "unattributed_ns",
     "steps",
     "step_summaries",
@@ -347,12 +350,27 @@ def test_cores_of_a_run_without_samples_are_none(tmp_path: Path) -> None:
     assert summary.cores(run) == ()
 
 
+def test_other_threads_that_the_phases_are_of_are_told(tmp_path: Path) -> None:
+    """In the manifest's order; their steps are in phases, and nothing is said of these."""
+    turn = PhaseThread(thread="Thread-1 (work)", thread_id=7, start_ns=2 * S, end_ns=4 * S)
+    fit = runs.span("fit", 2, 4, thread="Thread-1 (work)", thread_id=7)
+    run = trained(tmp_path / "r", spans=[fit], steps=runs.steps(40, thread_id=7))
+    run.manifest = structs.replace(run.manifest, phase_threads=(turn,))
+
+    report = summary.summarise(run)
+
+    assert [(one.thread, one.start_ns, one.end_ns) for one in report.phase_threads] == [
+        ("Thread-1 (work)", 2 * S, 4 * S)
+    ]
+    assert [line.slug for line in report.health if line.slug == "trained-on-thread"] == []
+
+
 def test_steps_of_another_thread_are_said_to_be_in_no_phase(tmp_path: Path) -> None:
-    """Phases are of the main thread."""
+    """Phases are of another thread."""
     fit = runs.span("fit", 2, 4, thread="Thread-1 (work)", thread_id=7)
     run = trained(tmp_path / "r", spans=[fit], steps=runs.steps(40, thread_id=7))
 
     told = [line for line in summary.summarise(run).health if line.slug == "trained-on-thread"]
 
     assert [(line.severity, line.count) for line in told] == [("warning", 40)]
-    assert told[0].message.startswith("40 steps ran on the thread Thread-1 (work), not on the main one")
+    assert told[0].message.startswith("40 steps ran on the thread Thread-1 (work) beside the one that phases are of")

@@ -78,8 +78,8 @@ def test_time_on_a_core_and_waiting_for_one(kernel: Kernel) -> None:
     kernel.files["/proc/42/task/42/schedstat"] = b"1000 50 7\n"
     kernel.files["/proc/42/task/43/schedstat"] = b"2000 10 9\n"
 
-    assert cores._scheduled(42) == [3000, 60, 1000, 50]
-    assert cores._scheduled(99) == [None] * 4
+    assert cores._sums(cores._scheduled(42), 42) == [3000, 60, 1000, 50]
+    assert cores._sums(cores._scheduled(99), 99) == [None] * 4
 
 
 def test_stalls_of_the_machine_are_nanoseconds(kernel: Kernel) -> None:
@@ -173,7 +173,7 @@ def test_a_sample_of_this_very_process(tmp_path: Path) -> None:
 
     header, *samples, trailer = rows(tmp_path)
     assert (header["format"], header["pid"], header["cores"]) == ("dlprof.cores/1", os.getpid(), os.cpu_count())
-    assert [row[0] for row in samples if row[0] != "p"] == ["m", "c", "m", "c", "c"]
+    assert [row[0] for row in samples if row[0] not in ("p", "t")] == ["m", "c", "m", "c", "c"]
     process = next(row for row in samples if row[0] == "p" and row[2] == os.getpid())
     assert process[3:6] == [os.getppid(), proc.command(os.getpid(), keep=False), False]
     assert {len(core) for core in samples[-1][2]} == {5}
@@ -288,7 +288,7 @@ def test_near_a_limit_each_sample_is_written_at_once(tmp_path: Path, monkeypatch
     sampler = cores.Cores(tmp_path, os.getpid(), conductor=0, flush_ns=1 << 60)
     sampler.sample()
 
-    assert [row[0] for row in rows(tmp_path)[1:] if row[0] != "p"] == ["m", "c"]
+    assert [row[0] for row in rows(tmp_path)[1:] if row[0] not in ("p", "t")] == ["m", "c"]
 
 
 def test_open_descriptors_are_told_behind_what_memory_is(kernel: Kernel) -> None:
@@ -312,3 +312,23 @@ def test_without_proc_cores_are_unavailable_and_the_reason_is_said(
 
     with pytest.raises(Unavailable, match="^/proc is not mounted, and the kernel tells of cores there$"):
         cores.Cores(tmp_path, 42, 43)
+
+
+def test_threads_beside_the_main_one_are_told_as_they_ran() -> None:
+    """Those that ran for a millisecond since they were told, four at most, those first that ran most."""
+    threads, ms = cores.Threads(), 1_000_000
+    assert threads.told(42) == []
+
+    threads.read(
+        {
+            42: (99 * ms, 0),
+            43: (5 * ms, 7),
+            44: (ms // 2, 0),
+            45: (9 * ms, 1),
+            **dict.fromkeys((46, 47, 48), (2 * ms, 0)),
+        }
+    )
+    assert threads.told(42) == [[45, 9 * ms, 1], [43, 5 * ms, 7], [46, 2 * ms, 0], [47, 2 * ms, 0]]
+
+    threads.read({42: (200 * ms, 0), 43: (5 * ms, 8), 44: (ms, 0), 48: (2 * ms, 0)})
+    assert threads.told(42) == [[48, 2 * ms, 0], [44, ms, 0]]

@@ -30,6 +30,7 @@ _STEPS = 50
 _LARGE_STEP_NS = 100_000_000
 """A step that takes so long is not small, whatever it does outside of kernels."""
 _STEPS_AT_ONCE = 16
+_BESIDE = "the steps ran on another thread than the one that phases are of"
 _STARTING = (StepPart.DISPATCH, StepPart.HOST_PYTHON, StepPart.IDLE, StepPart.SYNC, EDGES)
 _EVIDENCE = (
     Query(
@@ -96,7 +97,7 @@ def _unknown(case: Case) -> str | None:
     if case.loop is None:
         return _NO_STEPS
     if case.steps is None:
-        return "the steps ran on another thread than the main one" if training_threads.of_run(case.run) else _NO_STEPS
+        return _BESIDE if training_threads.of_run(case.run) else _NO_STEPS
     if case.devices.foreign and not case.pair:  # a device may be idle for any reason, however large its batch is
         return "a foreign trace does not tell its batch; gaps of a device tell more: small-kernels, gpu-idle"
     if case.tree.unsplit is not None:

@@ -35,7 +35,7 @@ _FOR_CHILDREN = Title(
 )
 _FOR_RANKS = Title("The script waits for its ranks", "waiting for its ranks")
 _FOR_OWN = Title("The script waits for processes that it started", "waiting for processes that the script started")
-_FOR_THREAD = Title("The training ran on another thread than the main one", "a training on another thread")
+_FOR_THREAD = Title("The training ran on a thread that no phases are of", "a training on another thread")
 _MAKES_RANKS = r"\b(init_process_group|distributed\.initialize|MultiWorkerMirroredStrategy)\("
 _SENDS = Title("Much was sent to processes with their tasks", "sending arrays to processes")
 _POOLS = ("<python>/multiprocessing/", "<python>/concurrent/")
@@ -176,7 +176,7 @@ def _for_training(case: Case, trained: Elsewhere) -> Claim:
     stood = f" That stood most at {own_processes.shown(lines)} of its samples." if lines else ""
     return Claim(
         Statement(
-            f"The script only waits for {trained.where}, where {trained.steps:,} steps ran: phases are of the main "
+            f"The script only waits for {trained.where}, where {trained.steps:,} steps ran: phases are of another "
             f"thread, and do not tell them.{stood}",
             "",
         ),

@@ -185,7 +185,7 @@ class Windows(object):
         kept = self._kept.get(loop.kind)
         if kept is None or kept.is_again:
             loop.watch = None
-        elif flags & wire.STEP_COMPILED or not loop.steady_since:
+        elif flags & wire.STEP_COMPILED or not loop.steady_since or kept.lasted is None:  # the first still runs
             loop.steady_since = loop.previous_end
         elif loop.previous_end - loop.steady_since >= max(_LEAST_NS, _OUTGROWN * kept.lasted) and self._has_room(loop):
             self._start(loop)  # whatever the first one took: without this one next to nothing is known

@@ -10,6 +10,7 @@ import pytest
 
 from dlprof.ingest.artifact import ArtifactError, ProcessId
 from dlprof.ingest.own import cores
+from dlprof.schema.manifest import PhaseThread
 
 
 def test_children_that_come_and_go_between_two_samples_are_not_lost() -> None:
@@ -200,3 +201,25 @@ def test_what_descriptors_are_is_a_row_for_each_name(tmp_path: Path) -> None:
         (42, 1_000, "descriptors", 40, 38, "/data/#.log", 30),
         (42, 1_000, "descriptors", 40, 38, "/dev/null", 3),
     ]
+
+
+def test_the_main_threads_counters_go_on_with_those_of_a_thread_that_has_the_phases(tmp_path: Path) -> None:
+    """From 1 s on: of 0.9 s that it ran the main one ran none. What is told of threads comes before its second's row."""
+    s = 1_000_000_000
+
+    def second(n: int, main: int, worker: int) -> list[list[Any]]:
+        told = [42, 0, 0, 0, 0, 9, 9, main, 0]
+        return [["t", n * s + 1_000, [[501, worker, 0]]], ["m", n * s + 1_000, 5_000, 0, None, None, [told]],
+                sample(n * s + 1_000, 50 * n, 50 * n, 0, 50 * n)]  # fmt: skip
+
+    rows = [*second(0, 0, 0), *second(1, s // 2, 0), *second(2, s // 2, 9 * s // 10), *second(3, s // 2, 9 * s // 5)]
+    path = write(tmp_path / "cores.jsonl", HEADER, *rows, {"end": True, "cost_cpu_ns": 5, "missed": 0})
+    turn = PhaseThread(thread="worker", thread_id=7, system_id=501, start_ns=s, end_ns=3 * s)
+    found = [
+        row
+        for name, piece in cores.Samples(path, PROCESS, [turn]).pieces()
+        if name == "process_samples"
+        for row in piece.to_pylist()
+    ]
+
+    assert [row["main_run_ns"] for row in found] == [s // 2, 14 * s // 10, 23 * s // 10]

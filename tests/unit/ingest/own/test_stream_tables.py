@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 import threading
 from pathlib import Path
+from typing import Any
 
 from dlprof_probes import wire as fmt
 from dlprof_probes.inproc import loops
@@ -113,3 +114,21 @@ def test_threads_have_spans_of_their_own(tmp_path: Path) -> None:
         "spans"
     ].to_pylist()
     assert [(row["thread"], row["parent_id"]) for row in rows] == [("MainThread", None), ("worker", None)]
+
+
+def test_a_thread_is_called_what_it_was_when_its_span_began(tmp_path: Path) -> None:
+    """Not what another one is called that has its number later."""
+    names = [row["thread"] for row in _in_turn(tmp_path).to_pylist()]
+
+    assert names == ["first", "second"]
+
+
+def _in_turn(folder: Path) -> Any:
+    """Spans of two threads that had one number in turn."""
+    out = make(folder)
+    for number, name in ((501, b"first"), (502, b"second")):
+        span = out.begin("import", "json")
+        out._add(fmt.Record.SYSTEM_THREAD, fmt.SYSTEM_THREAD.pack(threading.get_ident(), number, span) + name)
+        out.end(span)
+    out.finish()
+    return stream_tables.tables(wire.read(folder / "inproc.wire"), PROCESS, 1 << 62, FileNames("/"))["spans"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -525,3 +526,16 @@ def test_a_longer_loop_of_less_than_a_second_has_none(run: Fixture) -> None:
     short_then(run, 30, S // 100)
 
     assert run.tracer.calls.count("start") == 1
+
+
+def test_a_loop_beside_one_that_has_its_window_and_still_runs_is_recorded(run: Fixture) -> None:
+    """On another thread: how long the first goes on is not known yet."""
+    first, others = run.open(), []
+    thread = threading.Thread(target=lambda: others.append(run.open()))
+    thread.start()
+    thread.join()
+    run.step(first, 20, ns=S // 10)
+    run.step(others[0], 50, ns=S // 10)
+
+    assert run.tracer.calls.count("start") == 1
+    assert [note.slug for note in run.out.stream().notes] == []

@@ -376,14 +376,14 @@ def test_a_wait_for_the_thread_that_trains_is_no_lost_time(tmp_path: Path) -> No
 
     assert [one.slug for one in diagnosis.findings if one.slug == "script-waits"] == ["script-waits"]
     assert (finding.heading, finding.line, finding.at_stake_ns) == (
-        "The training ran on another thread than the main one", 16, 0,
+        "The training ran on a thread that no phases are of", 16, 0,
     )  # fmt: skip
     assert finding.claim == (
-        "The script only waits for the thread Thread-1 (work), where 100 steps ran: phases are of the main thread, and do "
-        "not tell them. That stood most at train.py:16 (100 %) of its samples."
+        "The script only waits for the thread Thread-1 (work), where 100 steps ran: phases are of another thread, and "
+        "do not tell them. That stood most at train.py:16 (100 %) of its samples."
     )
     reasons = {one.slug: one.because for one in diagnosis.abstained}
-    assert reasons["dispatch-bound"] == "the steps ran on another thread than the main one"
+    assert reasons["dispatch-bound"] == "the steps ran on another thread than the one that phases are of"
 
 
 def test_a_wait_for_a_thread_that_trains_for_little_of_it_is_not_for_that(tmp_path: Path) -> None:
