@@ -11,9 +11,10 @@ from dlprof.analysis.columns import total
 from dlprof.analysis.findings.finding import SourceLine
 from dlprof.analysis.findings.rank_case import RankCase
 from dlprof.analysis.findings.rank_events import BUFFERS, MANY_PARTS, SMALL_BYTES
+from dlprof.analysis.findings.repeated_reductions import OF_BACKWARD
 from dlprof.store.run import Run
 
-_OF_THE_ENGINE = frozenset({"backward", BUFFERS})
+_OF_THE_ENGINE = frozenset({OF_BACKWARD, BUFFERS})
 """Kinds that DistributedDataParallel itself starts."""
 
 

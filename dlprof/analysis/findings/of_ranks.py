@@ -9,7 +9,7 @@ from statistics import mean, median
 
 from dlprof.analysis import rank_batches
 from dlprof.analysis.doubts import OTHERS_PCT
-from dlprof.analysis.findings import diagnose, many_collectives, rank_advice, rank_events
+from dlprof.analysis.findings import diagnose, many_collectives, rank_advice, rank_events, repeated_reductions
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import (
     Abstain,
@@ -235,8 +235,13 @@ def _collectives(case: RankCase) -> Iterator[tuple[Finding, Query]]:
         f"When all ranks have come to its collectives a step stands still for {duration(int(transfer))} until they "
         f"are over, {100 * transfer / max(1, case.summary.median_ns or 1):.0f} % of it:"
     )
+    repeated = repeated_reductions.of_ranks(case, steps)
     small = rank_events.of_buckets(case)
-    if small is not None:
+    if repeated is not None:
+        slug, of, line = "collective-bound", rank_advice.REPEATED, repeated.line
+        text = f"{size(repeated.bytes)} of gradients are reduced {repeated.times:.0f} times a step. {text}"
+        transfer *= repeated.saved
+    elif small is not None:
         count, of_bytes, of_small = small
         text = f"Gradients are given away in {count} parts of {size(of_bytes / count)} on average. {text}"
         slug, of, line = "small-buckets", "", of_small

@@ -17,6 +17,8 @@ BUFFERS = "buffers"
 """Most of what collectives move are buffers."""
 MANY = "many"
 """Many small ones are called one by one."""
+REPEATED = "repeated"
+"""Gradients are reduced several times between two changes of the weights."""
 _ALWAYS = ""
 
 ADVICE: Mapping[str, Mapping[str, str]] = {
@@ -88,6 +90,10 @@ ADVICE: Mapping[str, Mapping[str, str]] = {
             "Join what is given away one by one: gradients into one flat array, reduced once a step and taken apart "
             "again (torch._utils._flatten_dense_tensors), or DistributedDataParallel, which does so in parts while the "
             "way back still runs."
+        ),
+        REPEATED: (
+            "Gradients that are accumulated need to be reduced once, with the last of them: run the other forward and "
+            "backward passes under `with model.no_sync():` of DistributedDataParallel."
         ),
         BUFFERS: (
             "Let buffers that nothing changes in training be no buffers (plain attributes of the module), or send "

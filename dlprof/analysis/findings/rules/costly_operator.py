@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from dlprof.analysis import loops
 from dlprof.analysis.findings import (
     carried_arrays,
+    chained_products,
     contractions,
     full_derivatives,
     gathered_gradients,
@@ -41,8 +42,9 @@ _ADVICE = {
         "goes on from the step before (spectral_norm), a solve in the place of an inverse, or every so many steps."
     ),
     "sorting": (
-        "Rows are drawn without sorting all of them (random numbers of rows, or NumPy on the host), an order is made "
-        "once an epoch, and the largest few need no whole order."
+        "Rows are drawn without sorting all of them (random numbers of rows, randint: of few out of many hardly one "
+        "comes twice; or NumPy on the host), an order is made once an epoch (one permutation, taken piece by piece), "
+        "and the largest few need no whole order."
     ),
     _ONE_HOT: (
         "Take rows by their numbers, which makes no array of as many columns as there are numbers: table[numbers], an "
@@ -197,6 +199,7 @@ def look(case: Case) -> Iterator[Claim]:
     yield from slow_softmax.claims(case)
     yield from slow_lengths.claims(case)
     yield from contractions.claims(case)
+    yield from chained_products.claims(case)
     yield from pair_differences.claims(case)
     yield from full_derivatives.claims(case)
     yield from carried_arrays.claims(case)

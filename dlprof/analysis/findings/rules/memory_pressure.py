@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 import pyarrow.compute as pc
 
 from dlprof.analysis.findings import (
+    chained_products,
     dense_rows,
     flattened_maps,
     handed_over,
@@ -156,7 +157,8 @@ def _explained(case: Case, pages: NewPages) -> float:
 def _of_other_causes(case: Case, steps: TreePath) -> Mapping[TreePath, int] | None:
     """Kernels that make large arrays by a cause of their own, by leaf (ns).
 
-    These are one-hot arrays, all pairs, copies of which a part is changed, and what metrics compare with thresholds.
+    These are one-hot arrays, all pairs, products that are multiplied again, copies of which a part is changed, and what
+    metrics compare with thresholds.
     """
     one_hot = one_hot_products.of_case(case)
     if one_hot is not None:
@@ -164,6 +166,9 @@ def _of_other_causes(case: Case, steps: TreePath) -> Mapping[TreePath, int] | No
     pairs = pair_differences.of_case(case)
     if pairs is not None:
         return {steps: int(pairs.share * case.own(steps))}
+    chained = chained_products.of_case(case)
+    if chained is not None:
+        return chained.kernels
     if case.pair:
         return None
     return heavy_weights.added(costly_operator.copying(case), costly_metric.kernels(case)) or None
