@@ -65,6 +65,18 @@ def found(
     )
 
 
+def busy(spans: Iterable[pa.Table]) -> dict[int, Stretches]:
+    """When the probe saw each thread do something, by its number.
+
+    Args:
+        spans: Pieces of the table `spans`.
+    """
+    threads: dict[int, _Thread] = {}
+    for (number, _), thread in _by_thread(spans, lambda numbers, _: np.zeros(len(numbers), np.int64)).items():
+        threads.setdefault(number, _Thread()).join(thread)
+    return {number: thread.busy for number, thread in threads.items()}
+
+
 @dataclass(frozen=True)
 class _Turn:
     thread: tuple[int, int]

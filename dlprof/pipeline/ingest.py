@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from msgspec import structs
 
 from dlprof import rundir
-from dlprof.analysis import overhead, phase_steps, phase_turns
+from dlprof.analysis import overhead, phase_steps, phase_turn_edges, phase_turns
 from dlprof.analysis import phases as phase_analysis
 from dlprof.analysis.phase_threads import PhaseThreads
 from dlprof.ingest.own import cores as cores_reader
@@ -72,6 +72,7 @@ def _ingest(folder: RunDir, *, fresh: bool, last_probe: LastProbe | None) -> Man
             run.probes.put(last_probe())
             made_of = raw_artifacts.sizes(folder)
         _add_stacks(run, folder.stack_files())
+        run.attempt("Turns of threads are told by spans alone", lambda: _settle_phase_threads(run))
         run.attempt("Hits that the steps tell are missing", lambda: anchored_lines.add(run))
         _add_probes(run)
         run.tables.write(part, made_of)
@@ -172,6 +173,25 @@ def _find_phase_threads(run: Workspace) -> None:
     system = [one.number for one in stream.in_turn.all]
     found = phase_turns.found(spans, stream.meta.get("main_thread"), stream.in_turn.of, system)
     run.note(phase_threads=found)
+
+
+def _settle_phase_threads(run: Workspace) -> None:
+    """Have turns of other threads than the main one begin and end by the stacks, and what follows them with them."""
+    turns, frames = run.manifest.phase_threads, run.tables.get("frames")
+    if not turns or frames is None:
+        return
+    columns = ("pid", "thread_id", "thread", "stack_id", "start_ns", "dur_ns")
+    stacks = (piece.filter(pc.equal(piece["pid"], run.process.pid)) for piece in run.tables.pieces("stacks", columns))
+    busy = phase_turns.busy(run.tables.pieces("spans", phase_turns.COLUMNS))
+    settled = phase_turn_edges.settled(turns, stacks, frames, busy)
+    if settled == turns:
+        return
+    run.note(phase_threads=settled)
+    _add_phases(run)
+    path = run.folder.raw / "cores.jsonl"
+    if path.is_file() and "process_samples" in run.tables.names():
+        pieces = cores_reader.Samples(path, run.process, settled).pieces()
+        run.tables.put_pieces((name, piece) for name, piece in pieces if name == "process_samples")
 
 
 def _add_cores(run: Workspace, path: Path) -> None:

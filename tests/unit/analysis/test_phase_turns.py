@@ -99,3 +99,12 @@ def test_of_many_turns_those_with_most_work_are_kept() -> None:
 
     assert len(found) == 256
     assert found[0][0] == 101
+
+
+def test_when_threads_were_seen_to_do_something() -> None:
+    """The script itself, and what dlprof does, are nothing."""
+    rows = [on(MAIN, "script", 0, 10), on(MAIN, "dlprof", 1, 2), on(OTHER, "construct", 2, 3), on(OTHER, "fit", 2.5, 4)]
+
+    assert {number: one.times for number, one in phase_turns.busy([runs.table("spans", rows)]).items()} == {
+        OTHER: ((2 * S, 4 * S),)
+    }
