@@ -110,7 +110,8 @@ class LiveRun:
         self._open[span.number] = span
         if span.kind in LOOP_OF_SPAN:
             self._loop_of(span).begin(new_training=span.kind == SpanKind.FIT)
-        if span.thread == self._main_thread:
+        trains = span.kind in LOOP_OF_SPAN and self._main_thread is not None and not self.phases.open()
+        if trains or span.thread == self._phase_thread():
             self.phases.begin(span, time_ns)
 
     def end(self, number: int, time_ns: int) -> None:
@@ -133,7 +134,7 @@ class LiveRun:
             return
         self.loop = self._loop_of(span)
         self.loop.add(step)
-        if step.thread == self._main_thread:
+        if step.thread == self._phase_thread():
             self.phases.step(step, span.kind, self.loop.name)
 
     def valued(self, number: int, epoch: int, step: int, time_ns: int) -> None:
@@ -146,6 +147,11 @@ class LiveRun:
         """Keras computed a metric."""
         if name in self.metrics or len(self.metrics) < _METRICS_MOST:
             self.metrics[name] = metric
+
+    def _phase_thread(self) -> int | None:
+        """The thread that phases are of: another one while that trains and the main one does nothing that is seen."""
+        spans = self.phases.open()
+        return spans[0].thread if spans else self._main_thread
 
     def _loop_of(self, span: Span) -> LoopProgress:
         by_kind = LOOP_OF_SPAN.get(span.kind, Loop.PREDICT)

@@ -76,3 +76,25 @@ def test_facts_and_steps_of_spans_that_are_not_known_change_nothing() -> None:
 
     assert live.loop is None
     assert live.doing() == "script"
+
+
+def test_a_thread_that_trains_has_the_phases_while_the_main_one_does_nothing() -> None:
+    """Its steps are in them; what the main thread does meanwhile is in none."""
+    live = started()
+    live.begin(Span(2, "fit", "fit", MAIN + 1), 10 * MS)
+    live.begin(Span(3, "epoch", "0", MAIN + 1), 10 * MS)
+    live.begin(Span(4, "import", "json", MAIN), 12 * MS)
+    assert live.doing() == "fit.steps"
+
+    live.end(4, 13 * MS)
+    live.end(2, 20 * MS)
+    assert live.doing() == "script"
+
+
+def test_a_thread_that_trains_beside_the_main_one_has_none() -> None:
+    """That one trains, too."""
+    live = started()
+    live.begin(Span(2, "evaluate", "evaluate", MAIN), 10 * MS)
+    live.begin(Span(3, "fit", "fit", MAIN + 1), 11 * MS)
+
+    assert live.doing() == "evaluate"
