@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from dlprof.analysis.columns import Integers, Truths, integers, truths
 from dlprof.schema.manifest import PhaseThread
-from dlprof.schema.vocabulary import MAIN_THREAD
+from dlprof.schema.vocabulary import MAIN_THREAD, SpanKind
 from dlprof.store.run import Run
 
 _NO_THREAD = -2
@@ -63,7 +63,7 @@ class PhaseThreads:
         One of the main thread that begins before a turn of another and ends after it stays whole: it is around that.
 
         Args:
-            table: With `thread_id`, `start_ns` and `dur_ns`.
+            table: With `thread_id`, `kind`, `start_ns` and `dur_ns`.
         """
         if not self.turns:
             return table.filter(pa.array(self.begin(table)))
@@ -77,6 +77,8 @@ class PhaseThreads:
         place = np.where(at_start >= 0, at_start, np.searchsorted(self._begin, end, side="left") - 1)
         begin = np.where(is_main, begin, np.maximum(start, self._begin[place]))
         stop = np.where(is_main, stop, np.minimum(end, self._end[place]))
+        whole = truths(pc.equal(table["kind"].cast(pa.string()), SpanKind.SCRIPT))  # it is around all of them
+        begin, stop = np.where(is_main & whole, start, begin), np.where(is_main & whole, end, stop)
         keep = np.where(is_main, stop >= begin, (thread == self._ids[place]) & (place >= 0) & (stop >= begin))
         cut = table.set_column(table.schema.get_field_index("start_ns"), "start_ns", pa.array(begin))
         cut = cut.set_column(table.schema.get_field_index("dur_ns"), "dur_ns", pa.array(stop - begin))
@@ -101,6 +103,17 @@ class PhaseThreads:
         names = pa.array([*(one.thread for one in self.turns), MAIN_THREAD])  # -1 is the last
         whose = names.take(pa.array(np.where(turn < 0, len(self.turns), turn)))
         return rows, truths(pc.equal(rows["thread"].cast(pa.string()), whose))
+
+    def of_work(self, stacks: pa.Table) -> tuple[pa.Table, Truths]:
+        """As `split`, without the main thread while phases are of another one: it waits, polls, or shows how far it is.
+
+        None of that is work that the training is beside of, as that of threads which make its batches.
+        """
+        rows, own = self.split(stacks)
+        if not self.turns:
+            return rows, own
+        keep = own | ~truths(pc.equal(rows["thread"].cast(pa.string()), MAIN_THREAD))
+        return rows.filter(pa.array(keep)), own[keep]
 
     def of_stacks(self, stacks: pa.Table) -> pa.Table:
         """Of sampled stacks of the program those of the thread that phases are of, for as long as they are."""

@@ -24,8 +24,11 @@ from dlprof.store.values import values
 
 COLUMNS = ("kind", "thread", "thread_id", "span_id", "start_ns", "dur_ns")
 """Columns of the table `spans` that are looked at."""
+STEP_COLUMNS = ("thread_id", "loop_id", "start_ns", "dur_ns")
+"""Those of the table `steps`: a loop around `train_on_batch` has no other time than its steps'."""
 _WORK = (SpanKind.FIT, SpanKind.EVALUATE, SpanKind.PREDICT)
 _NO_WORK = (SpanKind.SCRIPT, SpanKind.DLPROF)
+_CLOSE_NS = 10_000_000
 _NEVER = int(np.iinfo(np.int64).max)
 _MOST = 256
 """Turns that are kept, those with most work: a server may have a thread for each request."""
@@ -34,7 +37,11 @@ WhichThread = Callable[[Integers, Integers], Integers]
 
 
 def found(
-    spans: Iterable[pa.Table], main_thread: int | None, which: WhichThread, system: Sequence[int] = ()
+    spans: Iterable[pa.Table],
+    steps: Iterable[pa.Table],
+    main_thread: int | None,
+    which: WhichThread,
+    system: Sequence[int] = (),
 ) -> tuple[PhaseThread, ...]:
     """When other threads than the main one have the phases: they fit, evaluate or predict, and it does none of that.
 
@@ -42,13 +49,14 @@ def found(
 
     Args:
         spans: Pieces of the table `spans`.
+        steps: Pieces of the table `steps`.
         main_thread: Number of the main thread; None: it is not known, and has all of the time.
         which: Tells threads apart that had one number in turn.
         system: Numbers for the system, by that.
     """
     if main_thread is None:
         return ()
-    threads = _by_thread(spans, which)
+    threads = _by_thread(spans, steps, which)
     main = _Thread()
     for one in [one for one in threads if one[0] == main_thread]:
         main.join(threads.pop(one))
@@ -65,14 +73,15 @@ def found(
     )
 
 
-def busy(spans: Iterable[pa.Table]) -> dict[int, Stretches]:
+def busy(spans: Iterable[pa.Table], steps: Iterable[pa.Table]) -> dict[int, Stretches]:
     """When the probe saw each thread do something, by its number.
 
     Args:
         spans: Pieces of the table `spans`.
+        steps: Pieces of the table `steps`.
     """
     threads: dict[int, _Thread] = {}
-    for (number, _), thread in _by_thread(spans, lambda numbers, _: np.zeros(len(numbers), np.int64)).items():
+    for (number, _), thread in _by_thread(spans, steps, lambda numbers, _: np.zeros(len(numbers), np.int64)).items():
         threads.setdefault(number, _Thread()).join(thread)
     return {number: thread.busy for number, thread in threads.items()}
 
@@ -111,9 +120,9 @@ class _Thread:
         self._of_work: list[npt.NDArray[np.int64]] = []
 
     def add(self, times: npt.NDArray[np.int64], is_work: Truths) -> None:
-        """Add spans: pairs of begin and end (ns)."""
-        self._all.append(times)
-        self._of_work.append(times[is_work])
+        """Add spans: pairs of begin and end (ns). Those that follow each other closely become one: there may be many."""
+        self._all.append(_close(times))
+        self._of_work.append(_close(times[is_work]))
 
     def join(self, other: _Thread) -> None:
         """Add all of another one's."""
@@ -166,26 +175,43 @@ def _begin_after(stretches: Stretches, moment: int) -> int:
     return _NEVER if place >= len(stretches.begin) else int(stretches.begin[place])
 
 
+def _close(times: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Intervals, of which those that follow each other closely are one."""
+    found = Stretches.covered(times[:, 0], times[:, 1] + _CLOSE_NS)
+    return np.stack((found.begin, found.end - _CLOSE_NS), axis=1)
+
+
 def _covered(found: Sequence[npt.NDArray[np.int64]]) -> Stretches:
     times = np.concatenate(found) if found else np.empty((0, 2), np.int64)
     return Stretches.covered(times[:, 0], times[:, 1])
 
 
-def _by_thread(spans: Iterable[pa.Table], which: WhichThread) -> dict[tuple[int, int], _Thread]:
+def _by_thread(
+    spans: Iterable[pa.Table], steps: Iterable[pa.Table], which: WhichThread
+) -> dict[tuple[int, int], _Thread]:
     threads: dict[tuple[int, int], _Thread] = {}
     for piece in spans:
         kinds = piece["kind"].cast(pa.string())
         keep = pc.and_(pc.invert(pc.is_in(kinds, pa.array(_NO_WORK))), pc.greater(piece["dur_ns"], 0))
         own = piece.filter(keep)
         is_work = truths(pc.is_in(own["kind"].cast(pa.string()), pa.array(_WORK)))
-        start, number = integers(own["start_ns"]), integers(own["thread_id"])
-        times = np.stack((start, start + integers(own["dur_ns"])), axis=1)
-        keys = np.stack((number, which(number, integers(own["span_id"]))))
-        order = np.lexsort(keys)
-        edges = np.flatnonzero(np.any(np.diff(keys[:, order], axis=1) != 0, axis=0)) + 1
-        for rows in np.split(order, edges) if len(order) else ():
-            one = int(keys[0, rows[0]]), int(keys[1, rows[0]])
-            if one not in threads:
-                threads[one] = _Thread(one, values(own["thread"].take(pa.array(rows[:1])))[0] or "")
-            threads[one].add(times[rows], is_work[rows])
+        _add(threads, own, which(integers(own["thread_id"]), integers(own["span_id"])), is_work)
+    for piece in steps:
+        own = piece.filter(pc.greater(piece["dur_ns"], 0))
+        of = which(integers(own["thread_id"]), integers(own["loop_id"]))  # a loop is a span
+        _add(threads, own, of, np.ones(own.num_rows, bool))
     return threads
+
+
+def _add(threads: dict[tuple[int, int], _Thread], rows: pa.Table, which: Integers, is_work: Truths) -> None:
+    """Add what spans or steps tell to the threads that they are of."""
+    start, number = integers(rows["start_ns"]), integers(rows["thread_id"])
+    times, keys = np.stack((start, start + integers(rows["dur_ns"])), axis=1), np.stack((number, which))
+    order = np.lexsort(keys)
+    edges = np.flatnonzero(np.any(np.diff(keys[:, order], axis=1) != 0, axis=0)) + 1
+    for mine in np.split(order, edges) if len(order) else ():
+        one = int(keys[0, mine[0]]), int(keys[1, mine[0]])
+        if one not in threads:
+            names = values(rows["thread"].take(pa.array(mine[:1]))) if "thread" in rows.column_names else ("",)
+            threads[one] = _Thread(one, names[0] or "")
+        threads[one].add(times[mine], is_work[mine])

@@ -350,5 +350,7 @@ def of_tables(
     """
     times = SpanTimes.of_tables(spans, whose)
     start, end = times.first(SpanKind.SCRIPT) or (None, None)
+    if end is not None:  # what a thread does that outlives the script's last line is the program's, too
+        end = max(end, *(turn.end_ns for turn in whose.turns)) if whose.turns else end
     bounds = replace(process, boot=process.boot if len(times) else None, script_start=start, script_end=end)
     return cut(times, lambda: (StepBatch.of_table(piece, whose, times) for piece in steps()), bounds)

@@ -85,7 +85,7 @@ def of_run(run: Run, lookup: PhaseLookup) -> list[Sample]:
 
 def _times(stacks: pa.Table, lookup: PhaseLookup, whose: PhaseThreads) -> dict[tuple[int, bool, int], int]:
     """Time (ns) by phase, whether it was the thread that phases are of, and stack."""
-    stacks, main = whose.split(stacks)
+    stacks, main = whose.of_work(stacks)
     start, stack = integers(stacks["start_ns"]), integers(stacks["stack_id"])
     of, phase, dur = lookup.shares(start, start + integers(stacks["dur_ns"]))
     phase = np.where(main[of], lookup.seen_in(of, phase), phase)

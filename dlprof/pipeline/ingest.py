@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -169,10 +169,16 @@ def _say_unfinished(run: Workspace) -> None:
 def _find_phase_threads(run: Workspace) -> None:
     """Other threads that the phases are of for a time: before cores, whose figures of the main thread follow them."""
     stream = run.stream
-    spans = run.tables.pieces("spans", phase_turns.COLUMNS)
+    spans, steps = _seen(run)
     system = [one.number for one in stream.in_turn.all]
-    found = phase_turns.found(spans, stream.meta.get("main_thread"), stream.in_turn.of, system)
+    found = phase_turns.found(spans, steps, stream.meta.get("main_thread"), stream.in_turn.of, system)
     run.note(phase_threads=found)
+
+
+def _seen(run: Workspace) -> tuple[Iterator[pa.Table], Iterator[pa.Table]]:
+    """What the probe saw threads do: spans, and steps."""
+    steps = run.tables.pieces("steps", phase_turns.STEP_COLUMNS)
+    return run.tables.pieces("spans", phase_turns.COLUMNS), steps
 
 
 def _settle_phase_threads(run: Workspace) -> None:
@@ -182,8 +188,7 @@ def _settle_phase_threads(run: Workspace) -> None:
         return
     columns = ("pid", "thread_id", "thread", "stack_id", "start_ns", "dur_ns")
     stacks = (piece.filter(pc.equal(piece["pid"], run.process.pid)) for piece in run.tables.pieces("stacks", columns))
-    busy = phase_turns.busy(run.tables.pieces("spans", phase_turns.COLUMNS))
-    settled = phase_turn_edges.settled(turns, stacks, frames, busy)
+    settled = phase_turn_edges.settled(turns, stacks, frames, phase_turns.busy(*_seen(run)))
     if settled == turns:
         return
     run.note(phase_threads=settled)

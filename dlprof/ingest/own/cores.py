@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from dlprof.ingest.artifact import ArtifactError, Health, ProcessId
 from dlprof.ingest.own import jsonl
-from dlprof.ingest.own.phase_thread_times import PhaseThreadTimes
+from dlprof.ingest.own.phase_thread_times import Counters, PhaseThreadTimes
 from dlprof.ingest.own.process_lives import ProcessLives
 from dlprof.schema.manifest import PhaseThread
 from dlprof.schema.tables import TABLES
@@ -27,7 +27,7 @@ _COUNTERS = (
     "main_wait_ns", "io_calls", "anonymous_bytes", "file_bytes", "shared_bytes", "swap_bytes", "peak_rss_bytes",
     "address_space_bytes", "pss_bytes", "uss_bytes", "descriptors",
 )  # fmt: skip
-_MAIN = ("main_run_ns", "main_wait_ns")
+_OF_THREADS = ("run_ns", "wait_ns", "main_run_ns", "main_wait_ns")
 _STALLS = ("stall_cpu_ns", "stall_memory_ns", "stall_io_ns", "throttled_ns")
 _LIMITS = (
     "limit_address_space_bytes", "limit_data_bytes", "limit_group_bytes", "group_used_bytes", "group_killed_count",
@@ -260,8 +260,8 @@ class _Reader:
             used = ticks - old[pid][1] if pid in old else None
             if pid == self._traced:
                 used = None if used is None else used + unseen
-                both = self._phase_threads.at(self._at(after[1]), *(known[name] for name in _MAIN))
-                known.update(zip(_MAIN, both, strict=True))
+                times = Counters(*(known[name] for name in _OF_THREADS))
+                known.update(zip(_OF_THREADS, self._phase_threads.at(self._at(after[1]), times), strict=True))
             yield {
                 **self._process.columns,
                 "pid": pid,

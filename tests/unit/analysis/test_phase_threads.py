@@ -105,3 +105,12 @@ def test_stacks_of_the_threads_that_have_the_phases() -> None:
     both = stood((MAIN, 0, 100), (OTHER, 0, 100))
     assert ALONE.of_stacks(both)["stack_id"].to_pylist() == [0]
     assert TURNS.of_stacks(both)["stack_id"].to_pylist() == [0]
+
+
+def test_a_main_thread_that_waits_for_the_training_is_no_work_beside_it() -> None:
+    """Nor is one that draws meanwhile; other threads are."""
+    rows, own = TURNS.of_work(stood((MAIN, 50, 150), (OTHER, 100, 150), (8, 100, 150)))
+
+    assert [(row["stack_id"], row["start_ns"]) for row in rows.to_pylist()] == [(0, 50), (1, 100), (2, 100)]
+    assert own.tolist() == [True, True, False]
+    assert ALONE.of_work(stood((MAIN, 0, 5), (OTHER, 0, 5)))[1].tolist() == [True, False]

@@ -29,7 +29,7 @@ def on(thread: int, kind: str, begin_s: float, end_s: float, number: int = 2) ->
 def turns(*spans: dict[str, Any], main: int | None = MAIN) -> list[tuple[int, float, float]]:
     """Thread, begin and end (s) of the turns of others, in a script of ten seconds."""
     rows = runs.table("spans", [on(MAIN, "script", 0, 10), *spans]).select(phase_turns.COLUMNS)
-    found = phase_turns.found([rows.slice(0, 1), rows.slice(1)], main, alike)
+    found = phase_turns.found([rows.slice(0, 1), rows.slice(1)], [], main, alike)
     return [(one.thread_id, one.start_ns / S, one.end_ns / S) for one in found]
 
 
@@ -78,7 +78,7 @@ def test_threads_that_had_one_number_in_turn_have_turns_of_their_own() -> None:
     rows = [on(MAIN, "script", 0, 10), on(OTHER, "fit", 1, 2, number=5), on(OTHER, "fit", 3, 4, number=9)]
     rows[2]["thread"] = "Thread-8"
     found = phase_turns.found(
-        [runs.table("spans", rows)], MAIN, lambda _threads, spans: np.where(spans < 9, 0, 1), [501, 502]
+        [runs.table("spans", rows)], [], MAIN, lambda _threads, spans: np.where(spans < 9, 0, 1), [501, 502]
     )
 
     assert [(one.thread, one.thread_id, one.system_id) for one in found] == [
@@ -105,6 +105,17 @@ def test_when_threads_were_seen_to_do_something() -> None:
     """The script itself, and what dlprof does, are nothing."""
     rows = [on(MAIN, "script", 0, 10), on(MAIN, "dlprof", 1, 2), on(OTHER, "construct", 2, 3), on(OTHER, "fit", 2.5, 4)]
 
-    assert {number: one.times for number, one in phase_turns.busy([runs.table("spans", rows)]).items()} == {
+    assert {number: one.times for number, one in phase_turns.busy([runs.table("spans", rows)], []).items()} == {
         OTHER: ((2 * S, 4 * S),)
     }
+
+
+def test_steps_of_a_loop_without_time_of_its_own_are_work() -> None:
+    """`train_on_batch`, from 2 s to 4 s."""
+    rows = [on(MAIN, "script", 0, 10), on(OTHER, "on_batch", 2, 2, number=9)]
+    steps = runs.table(
+        "steps", [{**one, "loop_id": 9} for one in runs.steps(100, start_s=2.0, dur_ms=20.0, thread_id=OTHER)]
+    )
+    found = phase_turns.found([runs.table("spans", rows)], [steps], MAIN, alike)
+
+    assert [(one.thread_id, one.start_ns, one.end_ns) for one in found] == [(OTHER, 2 * S, 4 * S)]

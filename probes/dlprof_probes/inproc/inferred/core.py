@@ -87,7 +87,7 @@ class OwnLoops(object):
         if fit is not None:
             if fit.feed is None and feed is None:
                 turns = site.turns(frame)
-            if self._is_another(fit, optimizer, site, feed, turns):
+            if self._is_another(fit, optimizer, site, feed, turns, frame):
                 self._close_fit()
                 fit = None
         if fit is not None and fit.step is not None and self._is_over(fit.step, optimizer, site, frame):
@@ -155,7 +155,7 @@ class OwnLoops(object):
         return found, waited + self._gone.waited if found is None else waited
 
     @staticmethod
-    def _is_another(fit, optimizer, site, feed, turns):
+    def _is_another(fit, optimizer, site, feed, turns, frame):
         """Whether this update is none of the training that runs."""
         path = site.path
         if not fit.own.intersection(path):
@@ -167,6 +167,9 @@ class OwnLoops(object):
             return fit.feed is not None and feed is not fit.feed and fit.feed.is_before(feed)
         if turns is None or fit.turns is None:
             return False
+        # `while` around it, as of a worker that takes jobs, tells no turns; that the inner one counts anew does.
+        if turns and turns[0] is None and fit.inner.begins_anew(site.count(frame)):
+            return True
         # Without a loop around, the loop was entered anew where its function was called at another place.
         return turns != fit.turns or (
             not turns and None not in (site.called_from, fit.called_from) and site.called_from != fit.called_from

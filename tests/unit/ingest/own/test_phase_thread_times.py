@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dlprof.ingest.own.phase_thread_times import PhaseThreadTimes
+from dlprof.ingest.own.phase_thread_times import Counters, PhaseThreadTimes
 from dlprof.schema.manifest import PhaseThread
 
 WORKER = 501
@@ -24,7 +24,7 @@ def counted(turns: Sequence[PhaseThread], *samples: tuple[int, int, int | None])
     for moment, main, worker in samples:
         if worker is not None:
             times.take([[WORKER, worker, worker // 10], [99, 5000, 0]])
-        told.append(times.at(moment, main, main // 5))
+        told.append(times.at(moment, Counters(1000, 0, main, main // 5))[2:])
     return told
 
 
@@ -62,7 +62,7 @@ def test_from_a_thread_on_that_the_system_has_no_number_for_nothing_is_known() -
 
 def test_a_sample_without_counters_stays_without() -> None:
     """They are read once a second."""
-    assert PhaseThreadTimes([turn(0, 9)]).at(5, None, None) == (None, None)
+    assert PhaseThreadTimes([turn(0, 9)]).at(5, Counters(None, None, None, None)) == (None, None, None, None)
 
 
 def test_turns_that_are_over_are_passed_by() -> None:
@@ -70,3 +70,20 @@ def test_turns_that_are_over_are_passed_by() -> None:
     assert counted([turn(110, 120), turn(130, 140)], (100, 10, 0), (200, 10, 15), (300, 10, 15)) == [
         (10, 2), (25, 3), (25, 3),
     ]  # fmt: skip
+
+
+def test_sums_over_all_threads_keep_what_one_did_that_has_ended() -> None:
+    """It had run for 90 of 100 when it was last seen; 15 are left of the others, then 20."""
+    times = PhaseThreadTimes([turn(0, 150)])
+    times.take([[WORKER, 90, 9]])
+    sums = [times.at(moment, Counters(run, 5, 10, 0))[:2] for moment, run in ((100, 100), (200, 15), (300, 20))]
+
+    assert sums == [(100, 5), (105, 14), (110, 14)]
+
+
+def test_sums_that_grow_are_as_they_are() -> None:
+    """The thread goes on behind its turn."""
+    times = PhaseThreadTimes([turn(0, 150)])
+    times.take([[WORKER, 90, 9]])
+
+    assert [times.at(moment, Counters(run, 5, 10, 0)).run for moment, run in ((100, 100), (200, 120))] == [100, 120]

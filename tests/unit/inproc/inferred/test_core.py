@@ -526,6 +526,21 @@ def test_another_loop_is_another_training(program: Program) -> None:
     ]
 
 
+def test_where_the_inner_loop_counts_anew_a_new_optimiser_is_another_training(program: Program) -> None:
+    """`while` around it takes jobs, and tells no turns."""
+    for count in range(3):
+        program.update(1, (BATCH, EPOCH), (None,), count)
+    for count in range(3):
+        program.update(2, (BATCH, EPOCH), (None,), count)
+
+    assert [line for line in program.finished() if line.startswith("fit") and line.count(" ") == 1] == [
+        "fit1 100-",
+        "fit1 -115",
+        "fit2 115-",
+        "fit2 -130",
+    ]
+
+
 def test_updates_without_a_loop_are_counted(program: Program) -> None:
     """They are no steps."""
     program.update(path=())
