@@ -120,7 +120,7 @@ class _Thread:
         self._of_work: list[npt.NDArray[np.int64]] = []
 
     def add(self, times: npt.NDArray[np.int64], is_work: Truths) -> None:
-        """Add spans: pairs of begin and end (ns). Those that follow each other closely become one: there may be many."""
+        """Add spans: pairs of begin and end (ns). Those that follow each other closely become one: there are many."""
         self._all.append(_close(times))
         self._of_work.append(_close(times[is_work]))
 
