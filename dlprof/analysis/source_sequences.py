@@ -57,20 +57,39 @@ def regrown(texts: Sequence[str]) -> Iterator[Regrown]:
             yield from _of_loop(list(statements(node.body)))
 
 
-def _of_loop(body: Sequence[ast.stmt]) -> Iterator[Regrown]:
+def grown_at(texts: Sequence[str], line: int) -> str | None:
+    """The sequence that the call in a line is given, and that a loop around puts what it gave to; None: none is seen.
+
+    However what is put to it comes out of what the call gave: for calls of which is known that their input grows.
+    """
+    for node in ast.walk(parsed(texts) or ast.Module([], [])):
+        if isinstance(node, _LOOPS) and node.lineno <= line <= (node.end_lineno or node.lineno):
+            found = next((one for one in _of_loop(list(statements(node.body)), True) if line in one.lines), None)
+            if found is not None:
+                return found.name
+    return None
+
+
+def _of_loop(body: Sequence[ast.stmt], is_chosen: bool = False) -> Iterator[Regrown]:
     """The first call that is given all of a sequence to which is put what was chosen out of what that call gave."""
     for name in dict.fromkeys(name for one in body for name in _grown(one)):
         given = _same(body, name)
         for number, one in enumerate(body):
-            if any(_is_given(call, given) for call in _calls(one)) and _is_put_back(body[number:], name):
+            if any(_is_given(call, given) for call in _calls(one)) and _is_put_back(body[number:], name, is_chosen):
                 yield Regrown(range(one.lineno, (one.end_lineno or one.lineno) + 1), name)
                 break
 
 
-def _is_put_back(statements: Sequence[ast.stmt], name: str) -> bool:
-    """Whether what the first of some statements gave is chosen from, and that is put to a sequence."""
+def _is_put_back(statements: Sequence[ast.stmt], name: str, is_chosen: bool) -> bool:
+    """Whether what the first of some statements gave is chosen from, and that is put to a sequence.
+
+    Args:
+        statements: From the call on.
+        name: The sequence.
+        is_chosen: That something is chosen need not be seen.
+    """
     come = _stored(statements[0])
-    chosen = _chooses(statements[0])
+    chosen = is_chosen or _chooses(statements[0])
     if chosen and name in _grown(statements[0]):
         return True
     for one in statements[1:]:

@@ -37,6 +37,7 @@ class SpanKind(StrEnum):
     GRAPH_CONSTANT = wire.SpanKind.GRAPH_CONSTANT
     OUT_OF_MEMORY = wire.SpanKind.OUT_OF_MEMORY
     EXCEPTION = wire.SpanKind.EXCEPTION
+    GROWING_INPUT = wire.SpanKind.GROWING_INPUT
     DLPROF = wire.SpanKind.DLPROF
 
 

@@ -123,6 +123,8 @@ class SpanKind(object):
     """An exception left the program because memory could not be had: its name. It takes no time. No phase."""
     EXCEPTION = "exception"
     """An exception left the program, whatever it was: its class. It takes no time. No phase."""
+    GROWING_INPUT = "growing_input"
+    """A model was called again and again, each time with the input before and a piece more. No phase."""
     DLPROF = "dlprof"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -119,3 +120,14 @@ def test_updates_in_a_graph_of_torch_compile_are_steps_and_its_breaks_are_told(t
 def test_steps_and_epochs_of_torch(tmp_path: Path, script: str, expected: list[tuple[Any, ...]]) -> None:
     """As many as the script says in its first line, with the line of its loop."""
     assert places(traced(tmp_path, script, "native-torch")) == expected
+
+
+def test_sequences_of_which_all_is_computed_anew_for_each_word_are_told(tmp_path: Path) -> None:
+    """Two texts of 2 to 41 words; not the training, a text with a state, and lengths that are far apart."""
+    traced(tmp_path, "torch_written", "native-torch")
+
+    told = runner.sql(tmp_path, "SELECT name, file, line, detail FROM spans WHERE kind = 'growing_input'")
+
+    assert [(one["name"], one["file"], one["line"]) for one in told] == [("Words", "torch_written.py", 20)] * 2
+    facts = [json.loads(one["detail"])["growing"] for one in told]
+    assert [(one["calls"], one["first"], one["last"], one["turns"]) for one in facts] == [(40, 2, 41, 38)] * 2

@@ -10,6 +10,7 @@ from dlprof_probes.inproc.causes import Causes
 from dlprof_probes.inproc.clock import now
 from dlprof_probes.inproc.descriptions import Descriptions
 from dlprof_probes.inproc.engines import Engines
+from dlprof_probes.inproc.growing_inputs import GrowingInputs
 from dlprof_probes.inproc.inferred.watch import Watch
 from dlprof_probes.inproc.loaders import Loaders
 from dlprof_probes.inproc.native_calls import NativeCalls
@@ -41,6 +42,7 @@ class Probe(object):
         loaders: `Loaders`: passes over loaders.
         native_calls: `NativeCalls`: when Python ran on threads of engines.
         syncs: `Syncs`: where the program asks for values of the device.
+        growing: `GrowingInputs`: models that are called with all of a sequence for each new piece of it.
         trial: Settings that a trial run takes instead of the script's own (`overrides.py`).
         routine: `RoutineCalls`.
         loop_hooks: Name of a method that is a loop, such as fit, to what is called before and after each call of it.
@@ -69,6 +71,7 @@ class Probe(object):
         self.loaders = Loaders(recorder, self.guard)
         self.native_calls = NativeCalls(self)
         self.syncs = Syncs(self)
+        self.growing = GrowingInputs(self)
         self.trial = {}
         self.loop_hooks = {}
         self.routine = RoutineCalls(self)
@@ -207,8 +210,14 @@ class Probe(object):
         if kind == wire.SpanKind.FIT:
             return self.replace(owner, name, lambda original: self.wrappers.spanned(original, enter, leave))
         begin, end, seen = self._routine_hooks(kind, name)
-        again = self.wrappers.spanned_again
-        return self.replace(owner, name, lambda original: again(original, enter, leave, (begin, end), seen, self.lines))
+        again, predicted = self.wrappers.spanned_again, self.guard(self.growing.predicted, goes_on=True)
+
+        def make(original):
+            if kind == wire.SpanKind.PREDICT:
+                original = self.wrappers.with_arguments(original, predicted)
+            return again(original, enter, leave, (begin, end), seen, self.lines)
+
+        return self.replace(owner, name, make)
 
     def _routine_hooks(self, kind, name):
         """What is called around each call of a method that may be called again and again for little; none raises."""

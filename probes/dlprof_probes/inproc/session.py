@@ -113,6 +113,7 @@ class Session(object):
             self.recorder.close()
             self.probe.loops.forget()
             self.probe.own_loops.forget()
+            self.probe.growing.forget()
             self.probe.loaders.forget()
             self.probe.native_calls.forget()
             self.probe.routine.forget()
@@ -161,6 +162,7 @@ class Session(object):
             return
         try:
             self.probe.own_loops.finish()
+            self.probe.growing.finish()
             self.probe.loaders.finish()
             if self.lines.on:
                 self._end_lines()
@@ -211,6 +213,7 @@ class Session(object):
             self.heap.stop()
             del self.recorder.on_flush[:]
             self.probe.own_loops.finish()
+            self.probe.growing.finish()
             self.probe.loaders.finish()
             self.probe.native_calls.finish()
             self.probe.syncs.finish()

@@ -220,6 +220,32 @@ def with_arguments(original, change):
     return wrapper
 
 
+def outermost(original, inside, called):
+    """Call `called(args, kwargs)` before calls that no other one of these is around, and what that gives behind them.
+
+    Args:
+        original: A method that calls itself for each part of a model.
+        inside: Threads that are in such a call.
+        called: Gives a function that takes the result, or None.
+    """
+
+    def wrapper(*args, **kwargs):
+        ident = get_ident()
+        if ident in inside:
+            return original(*args, **kwargs)
+        inside.add(ident)
+        try:
+            gave = called(args, kwargs)
+            result = original(*args, **kwargs)
+            if gave is not None:
+                gave(result)
+            return result
+        finally:
+            inside.discard(ident)
+
+    return wrapper
+
+
 def batch_begin(original, current, now, lines):
     """`CallbackList.on_*_batch_begin`: the step begins."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dlprof.analysis.source_sequences import regrown
+from dlprof.analysis.source_sequences import grown_at, regrown
 
 WRITES = """\
 for _ in range(length):
@@ -73,3 +73,18 @@ def test_what_is_given_else_is_none(body: list[str]) -> None:
 def test_a_text_that_is_no_python_has_none() -> None:
     """A cell with magics."""
     assert list(regrown(["%time x = 1"])) == []
+
+
+DRAWN = """\
+for _ in range(length):
+    scores, _ = model(nd.array(tokens), model.begin_state(8))
+    below = (scores[:, -1].cumsum(1) < draw).sum(1)
+    tokens = np.concatenate([tokens, below[:, None]], 1)
+"""
+
+
+def test_a_call_in_a_line_may_choose_by_any_means() -> None:
+    """Where its input is known to grow: by sums, without a function that is named for it; other lines are none."""
+    assert list(regrown(DRAWN.splitlines())) == []
+    assert [grown_at(DRAWN.splitlines(), line) for line in (1, 2, 3, 9)] == [None, "tokens", None, None]
+    assert grown_at("for n in range(9):\n    model(zeros(n))".splitlines(), 2) is None

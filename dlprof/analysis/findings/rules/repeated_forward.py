@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dlprof.analysis.findings import computed_weights, grown_sequences, queries, recomputed_activations
+from dlprof.analysis.findings import (
+    computed_weights,
+    growing_lengths,
+    grown_sequences,
+    queries,
+    recomputed_activations,
+)
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Sentence, SourceLine, Support
 from dlprof.analysis.findings.title import Title
@@ -22,9 +28,10 @@ _LIKELY = 0.6
 
 def look(case: Case) -> Iterator[Claim]:
     """Weights at each look, sequences for each piece, activations on the way back, and runs of a session."""
+    grown = list(growing_lengths.claims(case))
     told = [
         *computed_weights.claims(case),
-        *grown_sequences.claims(case),
+        *(grown or grown_sequences.claims(case)),
         *recomputed_activations.claims(case),
     ]
     yield from told

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dlprof.analysis.findings import growth, queries
+from dlprof.analysis.findings import growing_lengths, growth, queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Query, Sentence, SourceLine, Support
 from dlprof.analysis.findings.growth import Growth
@@ -31,7 +31,7 @@ _BY_EPOCH = Query(
 
 def look(case: Case) -> Iterator[Claim]:
     """All that callbacks take and no other rule explains better."""
-    total = _time(case)
+    total = _time(case) - growing_lengths.told_of(case)[Tree.FIT_CALLBACKS]
     if total < _SHARE_OF_FIT * max(1, case.own(Tree.FIT)):
         return
     line = case.code.hottest_line([Tree.FIT_CALLBACKS], case.code.is_called_back)

@@ -8,7 +8,7 @@ from statistics import median
 
 import pyarrow.compute as pc
 
-from dlprof.analysis.findings import own_evaluations, queries
+from dlprof.analysis.findings import growing_lengths, own_evaluations, queries
 from dlprof.analysis.findings.calls import Call
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, Support
@@ -48,6 +48,8 @@ def look(case: Case) -> Iterator[Claim]:
     if Tree.FIT_VALIDATION in by_phase:  # what has a cause of its own in it is told by that
         validated = max(0, by_phase[Tree.FIT_VALIDATION] - _queued_ns(case))
         by_phase[Tree.FIT_VALIDATION] = int(validated * (1 - own_evaluations.told_share(case)))
+    for phase, ns in growing_lengths.told_of(case, calls).items():
+        by_phase[phase] = max(0, by_phase.get(phase, 0) - ns)
     again = 1 - _once_ns(calls) / max(1, sum(call.dur_ns for call in calls))
     by_phase = {phase: int(ns * again) for phase, ns in by_phase.items()}
     total, fit = sum(by_phase.values()), case.own(Tree.FIT)

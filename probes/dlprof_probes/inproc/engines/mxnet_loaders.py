@@ -4,10 +4,12 @@ from threading import get_ident
 
 from dlprof_probes.inproc import overrides
 from dlprof_probes.inproc.clock import now
+from dlprof_probes.inproc.growing_inputs import Asked
 from dlprof_probes.inproc.loader_hooks import LoaderHooks
 from dlprof_probes.inproc.patching import each_definer
 
 KIND = "Gluon DataLoader"
+_BLOCKS = 2000
 _SETTINGS = ("num_workers", "prefetch")
 
 
@@ -21,26 +23,43 @@ class Passes(object):
     def __init__(self, autograd):
         self._autograd = autograd
         self._recorded = {}
+        self._recording = {}
 
     def watch(self, probe, blocks):
         """Listen to what is recorded, and to calls of these classes of blocks."""
-        recorded = self._recorded
+        recorded, recording = self._recorded, self._recording
 
         def switched(_result, args):
-            if args and args[0]:
-                recorded[get_ident()] = True
+            ident = get_ident()
+            recording[ident] = bool(args and args[0])
+            if recording[ident]:
+                recorded[ident] = True
 
         def called(_args, _keywords):  # hot, and cannot fail: each part of a model is a block
             recorded.setdefault(get_ident(), False)
 
         hook = probe.guard(switched)
         probe.replace(self._autograd, "set_recording", lambda f: probe.wrappers.after(f, hook))
+        asked = Asked(lambda: not recording.get(get_ident()), is_time_first)
         for owner in each_definer(blocks, "__call__"):
             probe.replace(owner, "__call__", lambda f: probe.wrappers.with_arguments(f, called), again=True)
+            probe.growing.watch(owner, "__call__", asked)
 
     def was_evaluated(self):
         """Whether a block was called since this was last asked, and nothing was recorded."""
         return self._recorded.pop(get_ident(), None) is False and not self._autograd.is_recording()
+
+
+def is_time_first(block):
+    """Whether a recurrent layer in it says that the first axis of what it is given is time."""
+    waiting, seen = [block], 0
+    while waiting and seen < _BLOCKS:
+        one = waiting.pop()
+        seen += 1
+        if str(getattr(one, "_layout", "")).startswith("T"):
+            return True
+        waiting.extend(getattr(one, "_children", {}).values())
+    return False
 
 
 def watch(engine, gluon, autograd):

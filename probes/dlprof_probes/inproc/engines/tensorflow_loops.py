@@ -8,11 +8,13 @@ from threading import get_ident
 from dlprof_probes.inproc.clock import now
 from dlprof_probes.inproc.engines.base import size_of, weights_told
 from dlprof_probes.inproc.engines.tensorflow_by_hand import TensorFlowByHand
+from dlprof_probes.inproc.growing_inputs import Asked
 from dlprof_probes.inproc.patching import each_definer
 
 _FUNCTIONS = "tensorflow.python.eager.polymorphic_function.polymorphic_function"
 _DATASET = "tensorflow.python.data.ops.dataset_ops"
 _ITERATOR = "tensorflow.python.data.ops.iterator_ops"
+_TAPES = "tensorflow.python._pywrap_tfe"
 _GRADIENTS = "gradient_tape/"
 """What a tape puts before the names of operations that go back."""
 _CHANGES = ("AssignSubVariable", "AssignAddVariable", "AssignVariable", "ResourceApply", "ResourceScatter")
@@ -152,8 +154,16 @@ def watch_keras(probe, graphs, layer):
             graphs.asked()
 
     hook = probe.guard(called, goes_on=True)
+    asked = Asked(_asks_at_once)
     for owner in each_definer([layer], "__call__"):
         probe.replace(owner, "__call__", lambda f: probe.wrappers.with_arguments(f, hook), again=True)
+        probe.growing.watch(owner, "__call__", asked)
+
+
+def _asks_at_once():
+    """Whether no tape records, and no graph is being made."""
+    tape_is_empty = getattr(sys.modules.get(_TAPES), "TFE_Py_TapeSetIsEmpty", None)
+    return bool(tape_is_empty is not None and tape_is_empty() and not is_in_graph(sys.modules["tensorflow"]))
 
 
 def weights_of(variables):

@@ -137,6 +137,7 @@ class Torch(Engine):
         self._compiles = False
         self._updates = torch_updates.CompiledUpdates(self)
         self._kept = torch_saved.SavedTensors(probe)
+        self.growing = None
         self.unused = torch_unused.UnusedGradients(self)
         self.by_hand = torch_by_hand.TorchByHand(self, self.unused)
 
@@ -183,6 +184,8 @@ class Torch(Engine):
 
     def _code_name(self, args):
         self._compiles = True
+        if self.growing is not None:
+            self.growing.over()
         return "torch.compile %s" % getattr(args[0], "co_name", "")
 
     # -- kernels ---------------------------------------------------------------------------------------

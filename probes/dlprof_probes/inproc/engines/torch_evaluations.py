@@ -1,7 +1,9 @@
 """Evaluations in PyTorch that no loader feeds: what a program does under `no_grad`, and Keras' models on torch."""
 
 import os
+from sys import _getframe
 
+from dlprof_probes.inproc.growing_inputs import Asked
 from dlprof_probes.inproc.patching import each_definer
 
 _SWITCHES = ("no_grad", "inference_mode")
@@ -11,8 +13,14 @@ _FRAMES = 8
 _WRAPPERS = "<frozen importlib._bootstrap>"
 
 
-def watch(probe, torch):
-    """Listen to gradients that are switched off, by a `with` or a decorator, and on again."""
+def watch(probe, torch, growing=None):
+    """Listen to gradients that are switched off, by a `with` or a decorator, and on again.
+
+    Args:
+        probe: `Probe`.
+        torch: The module.
+        growing: `torch_growing.CallsWithoutGradients`, which is told that they are off; None: nobody is.
+    """
     grad_mode, own = getattr(torch.autograd, "grad_mode", None), probe.own_loops
     through = (_OWN, os.path.join(os.path.dirname(torch.__file__), "utils", "_contextlib.py"), _WRAPPERS)
 
@@ -27,7 +35,12 @@ def watch(probe, torch):
                 break
         return False
 
-    off = probe.guard(lambda _result, args: own.gradients_off(args[0]))
+    def switched_off(_result, args):
+        own.gradients_off(args[0])
+        if growing is not None and not growing.is_on and is_by_program(_getframe(1)):
+            growing.gradients_off()
+
+    off = probe.guard(switched_off)
     on = probe.guard(lambda _result, args: own.gradients_on(args[0], is_by_program))
     for name in _SWITCHES:
         switch = getattr(grad_mode, name, None)
@@ -53,5 +66,7 @@ def watch_keras(probe, torch, layer):
             own.asks_only()
 
     hook = probe.guard(called, goes_on=True)
+    asked = Asked(lambda: not is_grad_enabled())
     for owner in each_definer([layer], "__call__"):
         probe.replace(owner, "__call__", lambda f: probe.wrappers.with_arguments(f, hook), again=True)
+        probe.growing.watch(owner, "__call__", asked)

@@ -9,7 +9,7 @@ import os
 import sys
 from sys import _getframe
 
-from dlprof_probes.inproc.engines import torch_evaluations, torch_loaders
+from dlprof_probes.inproc.engines import torch_evaluations, torch_growing, torch_loaders
 from dlprof_probes.inproc.engines.base import Attachment
 
 _OPTIMIZERS = "torch.optim.optimizer"
@@ -64,6 +64,7 @@ def _watch_updates(engine, module):
     if register is None:
         probe.missing.append("torch.optim.optimizer.register_optimizer_step_post_hook")
         return
+    engine.growing = torch_growing.CallsWithoutGradients(probe, torch)
     handle = register(_post_hook(engine, torch))
     probe.patches.on_undo(handle.remove)
     made = probe.guard(lambda _result, args: _made(engine, args[0]))
@@ -72,7 +73,7 @@ def _watch_updates(engine, module):
     evaluating = probe.guard(probe.own_loops.evaluating)
     training = probe.guard(probe.own_loops.training)
     probe.replace(torch.nn.Module, "train", lambda f: probe.wrappers.switching(f, evaluating, training))
-    torch_evaluations.watch(probe, torch)
+    torch_evaluations.watch(probe, torch, engine.growing)
 
 
 def _made(engine, optimizer):
@@ -84,11 +85,14 @@ def _made(engine, optimizer):
 def _post_hook(engine, torch):
     update, unused, is_compiling = engine.probe.own_loops.update, engine.unused, _is_compiling(torch)
     updated_weights = engine.probe.guard(unused.updated)
+    growing, trains = engine.growing, engine.probe.guard(engine.growing.updated)
 
     def updated(optimizer, _args, _kwargs):
         if is_compiling():
             return
         update(engine, optimizer)
+        if growing.is_on:
+            trains()
         if unused.watches:
             updated_weights(optimizer)
 

@@ -55,9 +55,11 @@ class Watch(object):
 
     Attributes:
         sites: `Sites`.
+        updated: How often weights were, so far.
     """
 
     def __init__(self, probe):
+        self.updated = 0
         self.sites = Sites(probe.is_user_file)
         self._probe = probe
         self._log = Log(probe)
@@ -121,6 +123,7 @@ class Watch(object):
         Hot, as are `asking` and `given`: they guard themselves, which takes half the time of `Probe.guard`.
         """
         self._calls[0] += 1
+        self.updated += 1
         try:
             ident = get_ident()
             own = self._threads.get(ident)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from types import SimpleNamespace
 
+import numpy as np
 from dlprof_probes.inproc.engines import mxnet_loaders
 from dlprof_probes.inproc.probe import Probe
 
@@ -18,7 +19,7 @@ class Rows:
 class Block:
     """As Gluon's."""
 
-    def __call__(self, _rows: int) -> None:
+    def __call__(self, _rows: object) -> None:
         """Nothing is computed."""
 
 
@@ -122,3 +123,29 @@ def test_a_pass_without_a_block_only_looks_at_data(probe: Probe, out: Recorded, 
     assert sum(DataLoader(now)) == 3
 
     assert evaluations(out) == 0
+
+
+def test_blocks_that_are_called_with_a_growing_input_are_told_unless_gradients_are_recorded(
+    probe: Probe, out: Recorded
+) -> None:
+    """A text of 30 words is written, and one is trained with."""
+    watched(probe)
+    block = Block()
+    Autograd.set_recording(True)
+    for length in range(1, 31):
+        block(np.zeros((1, length)))
+    Autograd.set_recording(False)
+    for length in range(1, 31):
+        block(np.zeros((1, length)))
+    probe.growing.finish()
+
+    assert [name for kind, name in out.names() if kind == "growing_input"] == ["Block"]
+
+
+def test_time_is_first_where_a_recurrent_layer_in_a_block_says_so() -> None:
+    """By its layout."""
+    layers = {layout: SimpleNamespace(_layout=layout) for layout in ("TNC", "NTC")}
+    blocks = {layout: SimpleNamespace(_children={"0": Block(), "1": one}) for layout, one in layers.items()}
+
+    assert mxnet_loaders.is_time_first(blocks["TNC"])
+    assert not mxnet_loaders.is_time_first(blocks["NTC"])

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from dlprof_probes.inproc.engines import tensorflow_loops
 from dlprof_probes.inproc.engines.tensorflow import TensorFlow
 from dlprof_probes.inproc.probe import Probe
+
+from tests.unit.inproc.conftest import Recorded
 
 
 def graph(*operations: tuple[str, str], **more: Any) -> Any:
@@ -102,6 +106,31 @@ def test_a_model_that_is_called_without_training_is_evaluated_and_so_is_a_functi
     graphs._leave(graphs._enter((function,)), (function,))
 
     assert (eager, len(asked)) == (1, 3)
+
+
+@pytest.mark.parametrize(("is_empty", "in_graph", "told"), [(True, False, 1), (False, False, 0), (True, True, 0)])
+def test_layers_that_are_called_with_a_growing_input_are_told_where_they_compute_at_once(
+    is_empty: bool, in_graph: bool, told: int, probe: Probe, out: Recorded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not while a tape records, nor in a function that is traced for each length."""
+
+    class Grown:
+        """A layer."""
+
+        def __call__(self, _words: object) -> None:
+            """It computes nothing."""
+
+    tapes = SimpleNamespace(TFE_Py_TapeSetIsEmpty=lambda: is_empty)
+    monkeypatch.setitem(sys.modules, "tensorflow.python._pywrap_tfe", tapes)
+    tensorflow: Any = SimpleNamespace(inside_function=lambda: in_graph)
+    monkeypatch.setitem(sys.modules, "tensorflow", tensorflow)
+    tensorflow_loops.watch_keras(probe, tensorflow_loops.Graphs(TensorFlow(probe), None), Grown)
+    layer = Grown()
+    for length in range(1, 31):
+        layer(np.zeros((1, length)))
+    probe.growing.finish()
+
+    assert [kind for kind, _ in out.names()].count("growing_input") == told
 
 
 OF_ARRAYS = {"inputs": (1, 1, 1), "outputs": (1,), "captures": (1, 1)}

@@ -95,6 +95,33 @@ def test_a_stretch_without_gradients_is_told_with_who_asked_for_it(probe: Probe,
     assert own.told == ["off", "on by program: True", "off", "on by program: True", "off", "on by program: False"]
 
 
+class Growing:
+    """Stands for `CallsWithoutGradients`."""
+
+    is_on = False
+    told = 0
+
+    def gradients_off(self) -> None:
+        """The program switches gradients off."""
+        self.told += 1
+
+
+def test_calls_of_models_are_looked_at_where_the_program_switches_gradients_off(probe: Probe, own: Own) -> None:
+    """Not where torch does, in an optimiser; nor once they are looked at already."""
+    switch, growing, torch = no_grad(), Growing(), Torch()
+    torch.autograd = SimpleNamespace(grad_mode=SimpleNamespace(no_grad=switch))  # type: ignore[attr-defined]
+    torch_evaluations.watch(probe, torch, growing)
+
+    with switch():
+        pass
+    run_as("/engine/torch/optim/sgd.py", "with switch(): pass", switch=switch)
+    growing.is_on = True
+    with switch():
+        pass
+
+    assert growing.told == 1
+
+
 def test_calls_of_keras_layers_say_whether_a_model_is_trained(probe: Probe, own: Own) -> None:
     """By their argument, or else by gradients that are on."""
 
