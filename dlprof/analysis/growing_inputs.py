@@ -19,6 +19,7 @@ from dlprof.store.run import Run
 _COLUMNS = ("thread", "name", "start_ns", "dur_ns", "file", "line", "detail")
 _SUMS = ("turns", "lengths", "squares", "ns", "lengths_ns", "ns_squares")
 _LEAST_TURNS = 8
+_BEHIND = 0.25
 _SHORT = 0.25
 """Share of the longest input up to which the shortest one stands for one of a single piece."""
 
@@ -37,6 +38,9 @@ class Growing:
         piece_ns: What a call takes for each place of its input, by the fit (ns).
         error_ns: Standard error of that (ns).
         saved_ns: What the calls take beyond as many of a single piece (ns).
+        most_ns: What it may be, where a place takes as much as the fit leaves possible (ns).
+        waited_ns: For how long a line behind them, which runs once for each sequence, waited for values of the device:
+            for what the calls have only started (ns).
     """
 
     model: str
@@ -50,6 +54,18 @@ class Growing:
     piece_ns: float
     error_ns: float
     saved_ns: float
+    most_ns: float
+    waited_ns: int
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether a good part of it was computed after the last call: times between calls tell little then."""
+        return self.waited_ns > _BEHIND * self.total_ns
+
+    @property
+    def mean(self) -> float:
+        """Length of the input, as a mean."""
+        return (self.first + self.last) / 2
 
     @property
     def total_ns(self) -> int:
@@ -73,7 +89,7 @@ def of_run(run: Run) -> tuple[Growing, ...]:
             and all(isinstance(told.get(name), int | float) for name in _SUMS)
         ):
             rows.setdefault((row["file"], row["line"], told.get("step", 1)), []).append((row, told))
-    found = [one for place, sequences in rows.items() if (one := _of_line(place, sequences)) is not None]
+    found = [one for place, sequences in rows.items() if (one := _of_line(run, place, sequences)) is not None]
     kept: list[Growing] = []
     for one in sorted(found, key=lambda one: -one.total_ns):
         if not any(_overlap(one, other) for other in kept):
@@ -82,7 +98,7 @@ def of_run(run: Run) -> tuple[Growing, ...]:
 
 
 def _of_line(
-    place: tuple[str, int, int], sequences: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]
+    run: Run, place: tuple[str, int, int], sequences: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]
 ) -> Growing | None:
     sums = [float(sum(told[name] for _, told in sequences)) for name in _SUMS]
     fit = _fitted(*sums)
@@ -93,11 +109,12 @@ def _of_line(
     single = alone_ns + piece_ns * place[2]
     if first <= _SHORT * last:  # what a turn took with next to nothing, no line fits worse
         single = max(single, min(told["shortest_ns"] for _, told in sequences))
+    intervals = sorted((row["start_ns"], row["start_ns"] + row["dur_ns"]) for row, _ in sequences)
     return Growing(
         str(sequences[0][0]["name"]),
         place[0],
         place[1],
-        tuple((row["start_ns"], row["start_ns"] + row["dur_ns"]) for row, _ in sequences),
+        tuple(intervals),
         sum(told["calls"] for _, told in sequences),
         first,
         last,
@@ -105,7 +122,22 @@ def _of_line(
         piece_ns,
         error_ns,
         max(0.0, sums[3] - sums[0] * max(0.0, single)),
+        max(0.0, (piece_ns + 2 * error_ns) * (sums[1] - sums[0] * place[2])),
+        _waited_behind(run, intervals),
     )
+
+
+def _waited_behind(run: Run, intervals: Sequence[tuple[int, int]]) -> int:
+    """For how long the first line that asks for a value behind each sequence waited (ns); 0: there is none."""
+    first, following = intervals[0][1], intervals[1][0] if len(intervals) > 1 else math.inf
+    behind = [
+        row
+        for row in run.rows("syncs")
+        if row["calls"] == len(intervals)
+        and first <= row["start_ns"] <= following
+        and row["end_ns"] >= intervals[-1][1]
+    ]
+    return min(behind, key=lambda row: row["start_ns"])["dur_ns"] if behind else 0
 
 
 def _fitted(

@@ -5,7 +5,7 @@ What attention and recurrent layers compute of the earlier pieces stays the same
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dlprof.analysis import source_sequences
@@ -20,7 +20,7 @@ from dlprof.units import duration
 
 _TITLE = Title("A model ran anew over all of a sequence for each new piece", "running a model over what it ran over")
 _SHARE_OF_WORK = 0.10
-_SAVES = 0.8
+SAVES = 0.8
 """An estimate: each piece still starts the model. In the one pair of runs there is, of 288 pieces, 84 % are saved."""
 _LIKELY = 0.75
 """Some models see a window that moves, of which nothing may be kept."""
@@ -42,15 +42,21 @@ class _Place:
     name: str
 
 
-def claims(case: Case) -> Iterator[Claim]:
-    """One, for the place with most time."""
+def claims(case: Case, settled: Collection[SourceLine] = ()) -> Iterator[Claim]:
+    """One, for the place with most time.
+
+    Args:
+        case: The run.
+        settled: Lines of which it was measured that hardly any time follows the length.
+    """
     if case.pair:
         return
-    below = {place: [one for one in case.code.samples if _is_below(case, one, place)] for place in _places(case)}
+    places = [place for place in _places(case) if not place.lines.intersection(settled)]
+    below = {place: [one for one in case.code.samples if _is_below(case, one, place)] for place in places}
     place = max(below, key=lambda one: _time(below[one]), default=None)
     if place is None or any(_trains(case, one) for one in below[place]):
         return
-    takes = {leaf: int(_SAVES * ns) for leaf, ns in case.spread(_by_phase(below[place])).items()}
+    takes = {leaf: int(SAVES * ns) for leaf, ns in case.spread(_by_phase(below[place])).items()}
     if sum(takes.values()) < _SHARE_OF_WORK * case.work_ns:
         return
     yield Claim(

@@ -95,6 +95,29 @@ def test_parts_of_a_model_that_are_called_in_turn_count_once(tmp_path: Path) -> 
     assert one.model == "LSTM"
 
 
+@pytest.mark.parametrize(("calls", "start_s", "waited_ns"), [(2, 4.1, 900 * MS), (3, 4.1, 0), (2, 2.5, 0)])
+def test_a_line_that_waits_once_behind_each_sequence_has_what_the_calls_started(
+    calls: int, start_s: float, waited_ns: int, tmp_path: Path
+) -> None:
+    """Two sequences; not a line that runs more often, nor one that ran before."""
+    times = dict.fromkeys(range(5, 45), 2.0)
+    waits = {
+        "what": "asnumpy()",
+        "file": "train.py",
+        "line": 9,
+        "calls": calls,
+        "dur_ns": 900 * MS,
+        "start_ns": round(start_s * S),
+        "end_ns": 8 * S,
+    }
+    spans = [sequence(3, times, span_id=10), sequence(6, times, span_id=11)]
+
+    (one,) = growing_inputs.of_run(trained(tmp_path / "r", spans=spans, syncs=[waits]))
+
+    assert one.waited_ns == waited_ns
+    assert one.is_behind == (waited_ns > 0)
+
+
 def test_a_span_without_its_sums_tells_nothing(tmp_path: Path) -> None:
     """As of a stream that was cut."""
     assert found(tmp_path, span("growing_input", 3, 4)) == ()

@@ -31,7 +31,7 @@ def look(case: Case) -> Iterator[Claim]:
     grown = list(growing_lengths.claims(case))
     told = [
         *computed_weights.claims(case),
-        *(grown or grown_sequences.claims(case)),
+        *(grown or grown_sequences.claims(case, growing_lengths.settled(case))),
         *recomputed_activations.claims(case),
     ]
     yield from told

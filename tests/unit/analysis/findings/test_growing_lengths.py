@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.unit import runs
-from tests.unit.analysis.findings.cases import Planted, parts, pick, quiet, slugs
+from tests.unit.analysis.findings.cases import Planted, parts, pick, quiet, sampled, slugs
 from tests.unit.analysis.test_growing_inputs import sequence
 from tests.unit.runs import S
 
@@ -77,6 +77,38 @@ def test_times_that_do_not_grow_and_little_time_are_no_cause(times: dict[int, fl
     assert "repeated-forward" not in slugs(writing(sequence(5, times)).diagnosis(tmp_path))
 
 
+def test_what_is_computed_behind_the_calls_is_estimated(tmp_path: Path) -> None:
+    """100 calls started it in 0.1 s, a line behind them waited 2.4 s: of 2.5 s four fifths, but for one piece of 50."""
+    waits = {
+        "what": "asnumpy()",
+        "file": "train.py",
+        "line": 6,
+        "calls": 1,
+        "dur_ns": round(2.4 * S),
+        "start_ns": round(5.2 * S),
+        "end_ns": round(7.6 * S),
+    }
+    tables = writing(sequence(5, dict.fromkeys(range(1, 100), 100 / 99)))
+    finding = pick(Planted({**tables.tables, "syncs": [waits]}, source=SCRIPT).diagnosis(tmp_path), "repeated-forward")
+
+    assert finding.at_stake_ns == pytest.approx(0.8 * 2.5 * (1 - 1 / 50.5) * S, rel=0.01)
+    assert "2.50 s in all" in finding.claim
+    assert finding.confidence < 0.8
+
+
+def test_a_place_whose_times_are_known_not_to_grow_is_not_told_by_its_source(tmp_path: Path) -> None:
+    """The stacks stand below the call for 3 s, and each call takes 30 ms, whatever its length."""
+    stood = sampled(
+        *((5 + n / 10, 5.1 + n / 10, [("write", "train.py", 3), ("forward", "torch/f.py", 9)]) for n in range(30))
+    )
+    chosen = SCRIPT.replace("(scores[:, -1].cumsum(-1) < draw()).sum(-1)", "scores[:, -1].argmax(-1)")
+    tables = writing(sequence(5, {length: 30.0 + 0.1 * (length % 2) for length in range(1, 100)}), source=chosen).tables
+    without = {**tables, **stood, "spans": []}
+
+    assert "repeated-forward" in slugs(Planted(without, source=chosen).diagnosis(tmp_path / "without"))
+    assert "repeated-forward" not in slugs(Planted({**tables, **stood}, source=chosen).diagnosis(tmp_path / "with"))
+
+
 def test_predictions_of_a_callback_are_told_once(tmp_path: Path) -> None:
     """What the length costs is no validation: that has the rest of them."""
     calls = [runs.span("predict", 5 + n * 0.03, 5 + n * 0.03 + 0.025, span_id=100 + n) for n in range(99)]
@@ -90,3 +122,18 @@ def test_predictions_of_a_callback_are_told_once(tmp_path: Path) -> None:
     assert pick(alone, "validation-heavy").at_stake_ns > 2 * S
     assert pick(grown, "repeated-forward").at_stake_ns > 2 * S
     assert "validation-heavy" not in slugs(grown)
+
+
+def test_an_evaluation_that_writes_a_text_is_told_once(tmp_path: Path) -> None:
+    """Found between `model.eval()` and `model.train()`: nothing of it is left to be told as validation."""
+    evaluation = runs.span("evaluate", 5, 5 + 2.6, span_id=100)
+    fit = runs.span("fit", 2, 8, span_id=1, line=9)
+    phases = parts(fit_steps=3, fit_validation=3, teardown=2)
+    times = runs.intervals(("import", 0, 2), ("fit.steps", 2, 5), ("fit.validation", 5, 8), ("teardown", 8, 10))
+    tables = quiet(phases=phases, phase_intervals=times, steps=runs.steps(150))
+    alone = Planted({**tables, "spans": [fit, evaluation]}).diagnosis(tmp_path / "alone")
+    grown = Planted({**tables, "spans": [fit, evaluation, sequence(5, TIMES, span_id=9)]}).diagnosis(tmp_path / "grown")
+
+    assert "validation-heavy" in slugs(alone)
+    assert "validation-heavy" not in slugs(grown)
+    assert pick(grown, "repeated-forward").at_stake_ns > 2 * S
