@@ -18,6 +18,8 @@ ON_BATCH = "predict_on_batch"
 _LEAST = {50: 2, 95: 20, 99: 100}
 """From fewer calls a percentile would be the slowest call alone."""
 _Key = tuple[str, str | None, int | None]
+_Thread = tuple[int, str | None]
+"""Number and name: a number is given again when its thread has ended, as where a server has one for each request."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ class CallLatency:
 class _Calls:
     times: list[tuple[int, int]] = field(default_factory=list)
     """Begin and duration of each (ns)."""
-    threads: set[int] = field(default_factory=set)
+    threads: set[_Thread] = field(default_factory=set)
     beside: int = 0
     """Calls of which only the sum is known."""
     beside_ns: int = 0
@@ -63,18 +65,30 @@ class _Calls:
 
 def of_run(run: Run) -> tuple[CallLatency, ...]:
     """The calls of each place, those that took most in all first. Calls that never returned are in none."""
-    columns = ("kind", "name", "thread_id", "span_id", "start_ns", "dur_ns", "ended", "file", "line", "detail")
+    columns = (
+        "kind",
+        "name",
+        "thread_id",
+        "thread",
+        "span_id",
+        "start_ns",
+        "dur_ns",
+        "ended",
+        "file",
+        "line",
+        "detail",
+    )
     rows = run.chosen("spans", "kind", (SpanKind.PREDICT, SpanKind.ON_BATCH), columns)
     calls: dict[_Key, _Calls] = defaultdict(_Calls)
-    batches: dict[int, _Key] = {}
+    batches: dict[int, tuple[_Key, str | None]] = {}
     inferred = {detail for detail in {row["detail"] for row in rows} if _is_inferred(detail)}
     for row in rows:
         key = row["name"], row["file"], row["line"]
         if row["kind"] == SpanKind.PREDICT and row["ended"] and row["detail"] not in inferred:
             calls[key].times.append((row["start_ns"], row["dur_ns"]))
-            calls[key].threads.add(row["thread_id"])
+            calls[key].threads.add((row["thread_id"], row["thread"]))
         elif row["name"] == ON_BATCH:
-            batches[row["span_id"]] = key
+            batches[row["span_id"]] = key, row["thread"]
     if batches:
         _add_batches(run, batches, calls)
     found = (_summary(key, one) for key, one in calls.items() if one.times or one.beside)
@@ -89,13 +103,14 @@ def _is_inferred(detail: str | None) -> bool:
         return False
 
 
-def _add_batches(run: Run, batches: dict[int, _Key], calls: dict[_Key, _Calls]) -> None:
-    """Each step of a loop over `predict_on_batch` is a call."""
+def _add_batches(run: Run, batches: dict[int, tuple[_Key, str | None]], calls: dict[_Key, _Calls]) -> None:
+    """Each step of a loop over `predict_on_batch` is a call; the loop is of one thread."""
     wanted = pa.array(list(batches), pa.int32())
     for piece in run.pieces("steps", ("loop_id", "thread_id", "start_ns", "dur_ns", "count")):
         for row in piece.filter(pc.is_in(piece["loop_id"].cast(pa.int32()), wanted)).to_pylist():
-            one = calls[batches[row["loop_id"]]]
-            one.threads.add(row["thread_id"])
+            key, thread = batches[row["loop_id"]]
+            one = calls[key]
+            one.threads.add((row["thread_id"], thread))
             if row["count"] == 1:
                 one.times.append((row["start_ns"], row["dur_ns"]))
             else:

@@ -66,3 +66,21 @@ def test_each_batch_of_a_loop_of_calls_is_one(tmp_path: Path) -> None:
     assert (told.name, told.count, told.p50_ns, told.max_ns) == ("predict_on_batch", 3, MS, MS)
     (sums,) = found(tmp_path / "sums", spans, steps=[step(0), step(1), step(2, 10)])
     assert (sums.count, sums.p50_ns, sums.max_ns, sums.total_ns) == (12, None, None, 12 * MS)
+
+
+def test_threads_that_had_one_number_in_turn_are_as_many(tmp_path: Path) -> None:
+    """A server has one for each request, and Python gives the number of one that has ended again."""
+    spans = [{**call(number, 3, thread=5), "thread": f"request {number // 2}"} for number in range(8)]
+
+    assert found(tmp_path, spans)[0].threads == 4
+
+
+def test_loops_of_batches_on_threads_that_had_one_number_are_of_as_many(tmp_path: Path) -> None:
+    """Steps have no name of their thread; the call that they are of has."""
+    rows = [runs.span("on_batch", n, n + 1, name="predict_on_batch", span_id=n, thread=f"t {n}") for n in (1, 2)]
+    steps = [
+        {"thread_id": 1, "loop": "predict", "loop_id": n, "step": 0, "count": 1, "start_ns": n * S, "dur_ns": MS}
+        for n in (1, 1, 2)
+    ]
+
+    assert [(one.count, one.threads) for one in found(tmp_path, rows, steps=steps)] == [(3, 2)]
