@@ -68,3 +68,15 @@ def test_an_import_within_one_of_the_same_line_is_counted_once(tmp_path: Path) -
     rows = spans((2, None, 1500, "train.py", 1), (3, 2, 1400, "train.py", 1))
 
     assert found(tmp_path, rows) == ImportLine("train.py", 1, 1500 * MS)
+
+
+def test_a_line_that_a_thread_with_the_phases_imports_at_is_told(tmp_path: Path) -> None:
+    """Nothing is around its imports; those of a thread that has no phases are in none."""
+    rows = spans((2, None, 1500, "train.py", 8), (3, None, 1800, "train.py", 3), of=None)
+    rows[1] |= {"thread_id": 7, "start_ns": 100 * MS}
+    rows[2] |= {"thread_id": 8, "start_ns": 100 * MS}
+    turn = {"thread": "worker", "thread_id": 7, "system_id": None, "start_ns": 0, "end_ns": 3000 * MS}
+    phases = [{"phase": "import", "parent": None, "dur_ns": 2000 * MS, "count": 1}]
+    run = runs.make(tmp_path / "run", runs.manifest(phase_threads=[turn]), spans=rows, phases=phases)
+
+    assert import_lines.longest(run) == ImportLine("train.py", 8, 1500 * MS)
