@@ -204,15 +204,22 @@ def converts(text: str) -> bool:
     """Whether a line makes an array of the engine's out of data, and gives it to no other function itself.
 
     `policy(torch.Tensor(state))` runs a network, which takes longer; `rows.append(torch.Tensor(row))` only keeps it. A
-    part of a statement may do either.
+    part of a statement may do either. Of several statements in a line each must convert, or call nothing.
     """
     if not _CONVERTS.search(text):
         return False
     tree = source_loops.parsed([text.strip()])
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)] if tree is not None else []
+    calls = _calls(tree) if tree is not None else []
+    statements = tree.body if tree is not None else []
+    if not all(_CONVERTS.search(ast.unparse(one)) for one in statements if _calls(one)):
+        return False
     given = [call for call in calls if any(_CONVERTS.search(ast.unparse(value)) for value in call.args)]
     others = (call for call in given if not _CONVERTS.match(f"{ast.unparse(call.func)}("))
     return all(source_calls.called(call) in _KEEPS for call in others)
+
+
+def _calls(node: ast.AST) -> list[ast.Call]:
+    return [one for one in ast.walk(node) if isinstance(one, ast.Call)]
 
 
 def advice(case: Case, line: SourceLine | None, usual: str) -> str:

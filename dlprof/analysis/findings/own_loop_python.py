@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 
 from dlprof.analysis import loops
-from dlprof.analysis.findings import chores, doing, own_loop_waits, queries, standing
+from dlprof.analysis.findings import chores, doing, interpreter_waits, own_loop_waits, queries, standing
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.chores import Chore
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine
@@ -46,7 +46,6 @@ def claims(case: Case) -> Iterator[Claim]:
     if loops.are_all_of_keras(case.run):
         return
     steps_ns = case.own(Tree.FIT_STEPS)
-    in_libraries = case.code.share([Tree.FIT_STEPS], lambda sample: _is_library(case, sample)) * steps_ns
     others = _lines_of_the_engine(case) | _lines_of_no_loop(case)
     if own_loop_waits.is_claimed(case):
         others.add(own_loop_waits.line_of(case))
@@ -54,11 +53,13 @@ def claims(case: Case) -> Iterator[Claim]:
     def runs(sample: Sample) -> bool:
         return is_own(case, sample) and case.code.user_line(sample) not in others
 
-    in_lines = case.code.share([Tree.FIT_STEPS], runs) * steps_ns
+    sampled_ns = _running(case) * steps_ns
+    in_libraries = case.code.share([Tree.FIT_STEPS], lambda sample: _is_library(case, sample)) * sampled_ns
+    in_lines = case.code.share([Tree.FIT_STEPS], runs) * sampled_ns
     idle_ns = sum(case.takes(*standing.QUIET_STEPS).values())
     ran = _ran(case)
     ns = max(in_libraries, min(in_lines, idle_ns, (1.0 if ran is None else ran) * steps_ns))
-    converting = _converting(case) * steps_ns
+    converting = _converting(case) * sampled_ns
     if converting > max(ns, _SHARE_OF_STEPS * steps_ns) and converting >= _SHARE_OF_WORK * case.work_ns:
         yield _of_conversions(case, converting)
         return
@@ -89,6 +90,17 @@ def _lines_of_no_loop(case: Case) -> set[SourceLine]:
     """Lines that ran once: where a loop is taken to begin before it does, its first step has what comes before it."""
     seen = (case.code.user_line(one) for one in case.code.samples if one.main and Tree.FIT_STEPS.holds(one.phase))
     return {line for line in set(seen) if line is not None and case.code.runs_once(line)}
+
+
+def _running(case: Case) -> float:
+    """Share of the samples in the steps in which they ran: threads that run Python beside take the interpreter."""
+    waiting = own_loop_waits.line_of(case) if own_loop_waits.is_claimed(case) else None
+
+    def waits(sample: Sample) -> bool:
+        line = case.code.user_line(sample)
+        return sample.frames[0].file.startswith(doing.WAITS) or (line is not None and line == waiting)
+
+    return interpreter_waits.running(case, waits)
 
 
 def _converting(case: Case) -> float:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from dlprof import units
 from dlprof.analysis import loops
-from dlprof.analysis.findings import chores, doing, handed_over, own_processes, queries, standing
+from dlprof.analysis.findings import chores, doing, handed_over, interpreter_waits, own_processes, queries, standing
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine
 from dlprof.analysis.findings.pairs import of_the_slower
@@ -55,6 +55,11 @@ _UNKNOWN = (
     "See what the line waits for: a pause (sleep), a lock that another thread holds while it sleeps or works, the "
     "network, a disk, another program. A queue.Queue hands batches over without pauses."
 )
+_FOR_PYTHON = "while other threads of the program run Python"
+_SHARED = (
+    "Only one thread of a process runs Python at a time: see whether the line waits for that (work of Python that is "
+    "done in other processes takes nothing from it), or else for a lock that one of the threads holds, or a pause."
+)
 
 
 @of_the_slower
@@ -69,7 +74,8 @@ def claims(case: Case) -> Iterator[Claim]:
     sent, received = _handed_over(case, stood)
     work = own_processes.work_for(case, _PATHS, line) if stood.others >= _CHILDREN else ()
     told = _FOR_WORKERS if work else told
-    flushed = chores.FLUSHED if told is None and chores.flushes(case, line) else None
+    told = told or (_FOR_PYTHON if interpreter_waits.others_run_python(case) else None)
+    flushed = chores.FLUSHED if told in (None, _FOR_PYTHON) and chores.flushes(case, line) else None
     yield Claim(
         Sentence(
             f"The training loop stands still for {100 * share:.0f} % of its steps{f', {told}' if told else ''}"
@@ -83,7 +89,7 @@ def claims(case: Case) -> Iterator[Claim]:
         support=case.code.support(
             _PATHS,
             lambda sample: may_wait(case, sample),
-            ground=Ground.PLACE if told is None and flushed is None else Ground.REPEATED,
+            ground=Ground.PLACE if told in (None, _FOR_PYTHON) and flushed is None else Ground.REPEATED,
             part=share,
             usual=_USUAL,
         ),
@@ -171,6 +177,8 @@ def _todo(told: str | None, sent: int | None, received: int | None) -> str:
         return SENDS
     if received is not None:
         return _RECEIVES
+    if told == _FOR_PYTHON:
+        return _SHARED
     return _OF_WORKERS if told == _FOR_WORKERS else _ADVICE.get(told or "", _UNKNOWN)
 
 

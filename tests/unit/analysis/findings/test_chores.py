@@ -181,6 +181,8 @@ def test_hits_that_were_scaled_do_not_make_a_line_brief_that_stands_long_in_each
         ("loss = step(params, jnp.asarray(batch))", False),
         ("states = np.stack(states)", True),
         ("rows.append(torch.tensor(row))", True),
+        ("x = torch.tensor(a); n = 1; y = torch.tensor(b)", True),
+        ("x = torch.stack(rows); loss = net(x).mean(); loss.backward(); opt.step()", False),
         ("print(x)", False),
     ],
 )

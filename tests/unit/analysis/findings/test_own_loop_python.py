@@ -199,3 +199,51 @@ def test_code_that_exec_made_is_no_library(tmp_path: Path) -> None:
     cell: list[Call] = [("<module>", "<ipython-input-2>", 5)]
 
     assert "python-overhead" not in slugs(diagnosed(tmp_path / "r", OWN, **looping(*cell, kernels_ms=19.5)))
+
+
+SHARED = {"run_ns": 6 * S, "wait_ns": 0, "main_run_ns": 2 * S, "main_wait_ns": 0}
+"""The thread of the steps had a core for 2 of 6 s, others of the process for 4."""
+ACTS: list[Call] = [("run", "<python>/threading.py", 9), ("actor", "train.py", 12)]
+RESTS: list[Call] = [("actor", "train.py", 12), ("wait", "<python>/threading.py", 327)]
+
+
+def beside(other: list[Call], *stood: tuple[float, float, list[Call]]) -> Tables:
+    """Steps in which the thread stands so, hardly an operator runs, and another thread of the program stands so."""
+    tables = looping(kernels_ms=0.1) | sampled(*stood)
+    others = sampled((2, 8, other), thread="actor")
+    for row in (*others["stacks"], *others["frames"]):
+        row["stack_id"] += 10
+    both = {name: [*tables[name], *others[name]] for name in ("stacks", "frames")}
+    return {**tables, **both, **cpu((2, BEGIN), (8, SHARED))}
+
+
+@pytest.mark.parametrize(
+    ("other", "told"),
+    [
+        (ACTS, []),  # the thread ran for 2 of the 5 s in which it waits for nothing else: 0.8 s of 2 in the line
+        (RESTS, [2.0]),  # who has the cores is no thread that runs Python: all that ran may have been there
+    ],
+)
+def test_a_line_that_waits_for_the_interpreter_is_not_told_for_all_that_it_stands(
+    tmp_path: Path, other: list[Call], told: list[float]
+) -> None:
+    """Of 6 s the thread stands in a queue for 1, in a line for 2, and in the engine for 3."""
+    queue: list[Call] = [*LOOP[:1], ("learn", "train.py", 30), ("wait", "<python>/threading.py", 327)]
+    stood = (2, 3, queue), (3, 5, LOOP), (5, 8, [*LOOP[:1], ("learn", "train.py", 41), BACKWARD[-1]])
+    found = diagnosed(tmp_path / "r", OWN, **beside(other, *stood))
+
+    assert [one.at_stake_ns / S for one in found.findings if one.slug == "python-overhead"] == pytest.approx(told)
+
+
+@pytest.mark.parametrize(
+    ("other", "said"), [(ACTS, "while other threads of the program run Python:"), (RESTS, "50 % of its steps:")]
+)
+def test_a_line_that_stands_while_other_threads_run_python_is_told_with_these(
+    tmp_path: Path, other: list[Call], said: str
+) -> None:
+    """It may wait for the interpreter, which no frame shows."""
+    stood = (2, 5, LOOP), (5, 8, [*LOOP, ("backward", "torch/_tensor.py", 9)])
+    finding = pick(diagnosed(tmp_path / "r", OWN, **beside(other, *stood)), "script-waits")
+
+    assert said in finding.claim
+    assert finding.next_step.startswith("Only one thread of a process runs Python at a time") == (other is ACTS)

@@ -1,0 +1,66 @@
+"""How much of what stacks show of a thread it ran, where other threads of the program run Python at the same time.
+
+One of them has the interpreter, the others wait for it wherever they come back from C: a stack is that of a line which
+computes, or converts something, and nothing of that goes on. The thread neither has a core nor wants one then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from dlprof.analysis.columns import integers
+from dlprof.analysis.findings import doing, standing
+from dlprof.analysis.findings.case import Case
+from dlprof.analysis.samples import Sample
+from dlprof.engines import combined
+from dlprof.schema.tree_paths import Tree
+
+_PATHS = (Tree.FIT_STEPS,)
+_AT_REST = (*doing.WAITS, "<frozen importlib")
+_BESIDE = 0.2
+"""Of the steps: other threads stand in Python for so long, and have cores for so long, to take the interpreter."""
+
+
+def running(case: Case, waits: Callable[[Sample], bool]) -> float:
+    """Share of its samples in the steps in which a line ran, while no operator did; 1: nothing speaks against all.
+
+    Args:
+        case: The run.
+        waits: Samples in which the thread is known to wait for something else.
+    """
+    stood = standing.of_phases(case, _PATHS)
+    if stood is None or not others_run_python(case):
+        return 1.0
+    quiet = standing.outside_operators(case)
+    ran, lasts = (stood.ran, 1.0) if quiet is None else (quiet.ran, quiet.lasts)
+    left = lasts - case.code.share(_PATHS, waits)
+    return min(1.0, ran / left) if left > 0 else 1.0
+
+
+def others_run_python(case: Case) -> bool:
+    """Whether other threads of the process stand in Python, and something in it has a core beside the thread."""
+    python = case.code.share(_PATHS, lambda sample: _is_python(case, sample), main=False)
+    return python >= _BESIDE and _cores_beside(case) >= _BESIDE
+
+
+def _is_python(case: Case, sample: Sample) -> bool:
+    file = sample.frames[0].file
+    return file in case.code.user_files or not file.startswith((*combined.folders_with_keras(), *_AT_REST))
+
+
+def _cores_beside(case: Case) -> float:
+    """Cores that other threads of the process had or wanted in the steps, on average; 0: that is not known."""
+    columns = ("main_run_ns", "main_wait_ns", "run_ns", "wait_ns")
+    rows = case.machine.process_samples(*columns, around_ns=case.tree.wall_ns)
+    time = integers(rows["time_ns"])
+    own, whole = (
+        np.diff(integers(rows[run]) + integers(rows[wait])) for run, wait in (columns[:2], columns[2:])
+    )  # fmt: skip
+    shared, length = standing.time_in(case, _PATHS, time), np.diff(time)
+    # A thread that ends takes its part of the sums with it.
+    known = (whole >= own) & (shared > 0)
+    beside = (whole - own) * (shared / np.maximum(1, length))
+    covered = int(shared[known].sum())
+    return float(beside[known].sum()) / covered if covered else 0.0
