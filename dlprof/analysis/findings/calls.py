@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, compress
@@ -16,12 +16,14 @@ import pyarrow.compute as pc
 
 from dlprof.analysis.columns import Truths
 from dlprof.analysis.findings.finding import Abstain, SourceLine
+from dlprof.analysis.phase_threads import PhaseThreads
 from dlprof.analysis.stretches import Stretches
 from dlprof.schema.vocabulary import SpanKind
 from dlprof.store.run import Run
 from dlprof.store.values import rows
 
-_COLUMNS = ("kind", "name", "start_ns", "dur_ns", "file", "line", "span_id", "parent_id", "detail")
+_COLUMNS = ("kind", "name", "thread_id", "start_ns", "dur_ns", "file", "line", "span_id", "parent_id", "detail")
+_NO_THREAD = -1
 Interval = tuple[int, int]
 """Begin and end (ns)."""
 
@@ -36,6 +38,7 @@ class Call:
         begin_ns, end_ns: When (ns).
         line: The user's line that made it; None: there was none.
         number, parent: Its number, and that of the call around it.
+        thread: Number of the thread that made it; None: not known.
         detail_json: What else the probe saw of it; empty: nothing.
     """
 
@@ -46,6 +49,7 @@ class Call:
     line: SourceLine | None
     number: int
     parent: int | None
+    thread: int | None = None
     detail_json: str = ""
 
     @property
@@ -87,19 +91,46 @@ class Calls:
             return [call for _place, call in self._of_kind[kinds[0]]]
         return [call for _place, call in sorted(chain(*(self._of_kind[kind] for kind in kinds)), key=itemgetter(0))]
 
-    def inside_fit(self, *kinds: SpanKind) -> list[Call]:
-        """Those of some kinds that began while a `fit` ran."""
+    def with_phases(self, *kinds: SpanKind) -> list[Call]:
+        """Those of some kinds that began while phases were of their thread.
+
+        What another thread does meanwhile is in none of its phases.
+        """
         calls = self.of(*kinds)
-        return list(compress(calls, self._are_in_fit(calls)))
+        return list(compress(calls, self.have_phases([(call.thread, call.begin_ns) for call in calls])))
+
+    def inside_fit(self, *kinds: SpanKind) -> list[Call]:
+        """Those of some kinds that began while a `fit` ran on their thread, of which phases were."""
+        calls = self.with_phases(*kinds)
+        return list(compress(calls, self._are_of_a_fit(calls)))
 
     def outside_fit(self, *kinds: SpanKind) -> list[Call]:
-        """The others of some kinds."""
+        """Those of some kinds that began while no `fit` ran, on whatever thread."""
         calls = self.of(*kinds)
-        return list(compress(calls, ~self._are_in_fit(calls)))
+        return list(compress(calls, ~_are_in(self.of(SpanKind.FIT), calls)))
 
-    def _are_in_fit(self, calls: Iterable[Call]) -> Truths:
-        fits = Stretches.of(call.interval for call in self.of(SpanKind.FIT))
-        return fits.hold(np.array([call.begin_ns for call in calls], np.int64))
+    def _are_of_a_fit(self, calls: Sequence[Call]) -> Truths:
+        found, fits = np.zeros(len(calls), bool), self.of(SpanKind.FIT)
+        threads = np.array([_NO_THREAD if call.thread is None else call.thread for call in calls], np.int64)
+        for thread in np.unique(threads).tolist():
+            own = np.flatnonzero(threads == thread)
+            theirs = [fit for fit in fits if (_NO_THREAD if fit.thread is None else fit.thread) == thread]
+            found[own] = _are_in(theirs, [calls[place] for place in own.tolist()])
+        return found
+
+    def have_phases(self, begins: Sequence[tuple[int | None, int]]) -> Truths:
+        """Whether phases were of each thread at a moment; of all, where nothing tells the main thread.
+
+        Args:
+            begins: Numbers of threads (None: not known), and moments (ns).
+        """
+        main = next((call.thread for call in self.of(SpanKind.SCRIPT)), None)
+        if main is None:
+            return np.ones(len(begins), bool)
+        threads = pa.array([thread for thread, _ in begins], pa.int64())
+        moments = pa.array([begin for _, begin in begins], pa.int64())
+        known = pa.table({"thread_id": threads, "start_ns": moments})
+        return PhaseThreads(main, self._run.manifest.phase_threads).begin(known)
 
     def _read(self, kinds: Collection[str]) -> None:
         """Read those of some kinds, which were not asked for before."""
@@ -129,6 +160,12 @@ class Calls:
         return call.name == "fit" and bool(call.detail.get("data"))
 
 
+def _are_in(fits: Iterable[Call], calls: Iterable[Call]) -> Truths:
+    """Which of some calls began while one of these ran."""
+    ran = Stretches.of(call.interval for call in fits)
+    return ran.hold(np.array([call.begin_ns for call in calls], np.int64))
+
+
 def _call(row: Mapping[str, Any]) -> Call:
     return Call(
         kind=row["kind"],
@@ -138,5 +175,6 @@ def _call(row: Mapping[str, Any]) -> Call:
         line=(row["file"], row["line"]) if row["file"] and row["line"] else None,
         number=row["span_id"],
         parent=row["parent_id"],
+        thread=row["thread_id"],
         detail_json=row["detail"] or "",
     )

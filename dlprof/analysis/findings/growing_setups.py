@@ -24,13 +24,13 @@ _SHARE_OF_WORK = 0.05
 @of_the_slower
 def claims(case: Case) -> Iterator[Claim]:
     """One, where a line sets models up again and again, and the time of each setup grows."""
-    setups = made_anew.of_one_line(case.calls.of(*_KINDS))
-    times = _times(setups, case.calls.of(*_WORK))
+    setups = made_anew.of_one_line(case.calls.with_phases(*_KINDS))
+    times = _times(setups, case.calls.with_phases(*_WORK))
     grown = growth.of_few(np.array(times, np.int64))
     if grown is None or grown.lost_ns < _SHARE_OF_WORK * case.whole_ns:
         return
     begin = setups[0].begin_ns
-    after = [call for call in case.calls.of(*_WORK) if call.begin_ns >= begin]
+    after = [call for call in case.calls.with_phases(*_WORK) if call.begin_ns >= begin]
     by_leaf = case.spread(case.phases.of(made_anew.joined([call.interval for call in after])))
     share = grown.lost_ns / max(1, sum(by_leaf.values()))
     yield Claim(

@@ -34,14 +34,16 @@ _WORDS = {"compile": "compiled", "load_model": "loaded", "clone_model": "copied"
 @of_the_slower
 def claims(case: Case) -> Iterator[Claim]:
     """One, where a line sets a model up many times, each time for a few steps."""
-    setups = _turns(case, of_one_line(case.calls.of(*_KINDS)))
+    setups = _turns(case, of_one_line(case.calls.with_phases(*_KINDS)))
     if len(setups) < _FEWEST or (between := _steps_between(case, setups)) < _STEPS_BETWEEN[0]:
         return
     for_long = between > _STEPS_BETWEEN[1]
     if for_long and not _are_alike(case.run):
         return
     begin = setups[0].end_ns
-    again = [call for call in case.calls.of(*_KINDS, *_FOLLOWING) if call.begin_ns >= begin and _is_setup(call)]
+    again = [
+        call for call in case.calls.with_phases(*_KINDS, *_FOLLOWING) if call.begin_ns >= begin and _is_setup(call)
+    ]
     takes = case.spread(case.phases.of(joined([call.interval for call in again])))
     if sum(takes.values()) < (_SHARE_OF_ALIKE if for_long else _SHARE_OF_WORK) * case.whole_ns:
         return
@@ -111,7 +113,7 @@ def of_one_line(calls: Sequence[Call]) -> list[Call]:
 
 def _last_of_turns(case: Case, count: int) -> list[Call]:
     """Of lines with so many turns, the one that ends each setup: where the model is put together, or compiled."""
-    turns = (_turns(case, group) for group in _by_line(case.calls.of(*_KINDS)))
+    turns = (_turns(case, group) for group in _by_line(case.calls.with_phases(*_KINDS)))
     return max((one for one in turns if len(one) == count), key=lambda group: group[0].begin_ns)
 
 

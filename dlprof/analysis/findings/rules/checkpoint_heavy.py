@@ -18,7 +18,7 @@ _USUAL = 0.03
 def look(case: Case) -> Iterator[Claim]:
     """Saves that Keras makes, inside fit or beside it."""
     case.calls.need_calls()
-    saves = [call for call in case.calls.of(SpanKind.SAVE) if not call.name.startswith("load")]
+    saves = [call for call in case.calls.with_phases(SpanKind.SAVE) if not call.name.startswith("load")]
     if len(saves) < 2:
         return
     mean_ms = sum(call.dur_ns for call in saves) / len(saves) / 1e6

@@ -141,7 +141,7 @@ def _without_standing(case: Case, overhead: Mapping[TreePath, int]) -> dict[Tree
 
 def _of_keras(case: Case) -> float:
     """Share of the callbacks that Keras has at every step: without saves and evaluations."""
-    calls = case.calls.of(SpanKind.SAVE, SpanKind.EVALUATE, SpanKind.PREDICT)
+    calls = case.calls.with_phases(SpanKind.SAVE, SpanKind.EVALUATE, SpanKind.PREDICT)
     apart = case.phases.of(call.interval for call in calls).get(Tree.FIT_CALLBACKS, 0)
     return max(0.0, 1 - apart / max(1, case.phases.host(Phase.FIT_CALLBACKS)))
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow.compute as pc
@@ -53,7 +54,7 @@ def look(case: Case) -> Iterator[Claim]:
     if others:
         yield from others
         return
-    again, firsts = _again(case), _of_old_models(case, _first_calls(case))
+    again, firsts = _again(case), [first.interval for first in _lost(case)]
     work = sum(case.own(top) for top in (Tree.FIT, Tree.SCRIPT, Tree.COMPILE))
     compiled = sum(call.dur_ns for call in again)
     if again and compiled >= _SHARE_OF_WORK * work:
@@ -134,26 +135,75 @@ def _of_new_functions(case: Case, firsts: Sequence[Interval]) -> Claim:
 
 
 def models(case: Case) -> int:
-    """How many models were trained that were made one after another: 1 at least."""
+    """How many models were trained that were made one after another, without those of other threads: 1 at least."""
     firsts = _first_calls(case)
-    return max(1, len(firsts) - len(_of_old_models(case, firsts)))
+    return max(1, len(_with_phases(case, firsts)) - len(_lost(case)))
 
 
-def _of_old_models(case: Case, firsts: Sequence[Interval]) -> list[Interval]:
+@dataclass(frozen=True)
+class _First:
+    """The first call of a training step function.
+
+    Attributes:
+        interval: Its begin and end (ns).
+        thread: Number of its thread; None: not known.
+        fit_end_ns: When the training that it is of ended (ns); its own end, where that is not known.
+        layers: Names of the model's layers; empty: not known.
+    """
+
+    interval: Interval
+    thread: int | None
+    fit_end_ns: int
+    layers: tuple[str, ...]
+
+
+def _lost(case: Case) -> list[_First]:
+    """First calls of old models in the time of the thread that phases are of."""
+    return _with_phases(case, _of_old_models(case, _first_calls(case)))
+
+
+def _with_phases(case: Case, firsts: Sequence[_First]) -> list[_First]:
+    own = case.calls.have_phases([(first.thread, first.interval[0]) for first in firsts])
+    return [first for first, is_own in zip(firsts, own.tolist(), strict=True) if is_own]
+
+
+def _of_old_models(case: Case, firsts: Sequence[_First]) -> list[_First]:
     """First calls before which no new model was made: that model had a step function before."""
     made = np.sort([call.begin_ns for call in case.calls.of(SpanKind.CONSTRUCT)])
-    ordered = sorted(firsts)
-    return [
-        later for earlier, later in pairwise(ordered)
-        if np.searchsorted(made, earlier[0]) == np.searchsorted(made, later[0])
-    ]  # fmt: skip
+    ordered = sorted(firsts, key=lambda first: first.interval)
+    found = []
+    for place, later in enumerate(ordered):
+        earlier = next((one for one in reversed(ordered[:place]) if _may_be_of_one_model(one, later)), None)
+        if earlier is not None:
+            before, after = np.searchsorted(made, [earlier.interval[0], later.interval[0]])
+            found += [later] * bool(before == after)
+    return found
 
 
-def _first_calls(case: Case) -> list[Interval]:
+def _may_be_of_one_model(earlier: _First, later: _First) -> bool:
+    """Whether nothing tells two models: not their layers, nor that both were trained at a time, on two threads."""
+    if earlier.layers and later.layers and earlier.layers != later.layers:
+        return False
+    return earlier.thread == later.thread or earlier.fit_end_ns <= later.interval[0]
+
+
+def _first_calls(case: Case) -> list[_First]:
     """The first calls of training step functions."""
-    columns = ("loop", "first", "start_ns", "dur_ns")
+    columns = ("loop", "loop_id", "thread_id", "first", "start_ns", "dur_ns")
     firsts = steps_of(case.run.filtered("steps", columns, lambda piece: piece["first"]), Loop.TRAIN)
-    return [(row["start_ns"], row["start_ns"] + row["dur_ns"]) for row in firsts.to_pylist()]
+    loops = {call.number: call for call in case.calls.of(SpanKind.FIT, SpanKind.ON_BATCH)}
+    return [_first(row, loops.get(row["loop_id"])) for row in firsts.to_pylist()]
+
+
+def _first(row: Mapping[str, Any], loop: Call | None) -> _First:
+    end = row["start_ns"] + row["dur_ns"]
+    layers = (loop.detail.get("model") or {}).get("layers") or () if loop is not None else ()
+    return _First(
+        interval=(row["start_ns"], end),
+        thread=row["thread_id"],
+        fit_end_ns=end if loop is None else max(end, loop.end_ns),
+        layers=tuple(str(layer.get("name")) for layer in layers),
+    )
 
 
 # -- functions that were traced again for another argument -------------------------------------------------
@@ -233,7 +283,7 @@ def _again(case: Case) -> list[Call]:
     What building a model compiles once for each shape is left out.
     """
     of_functions: dict[str, list[Call]] = {}
-    for call in case.calls.of(SpanKind.GRAPH_COMPILE):
+    for call in case.calls.with_phases(SpanKind.GRAPH_COMPILE):
         if call.compiled.get("again") and _is_in_loop(case, call):
             of_functions.setdefault(call.compiled.get("function") or call.name, []).append(call)
     often = [call for calls in of_functions.values() if len(calls) > _USUAL for call in calls]

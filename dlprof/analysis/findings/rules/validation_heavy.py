@@ -114,7 +114,7 @@ def _mostly_predict(calls: Sequence[Call]) -> bool:
 
 def _each_compiles(case: Case, calls: Sequence[Call]) -> bool:
     """Whether nearly all of these calls compiled something of the model's."""
-    compiled = case.calls.of(SpanKind.GRAPH_COMPILE)
+    compiled = case.calls.with_phases(SpanKind.GRAPH_COMPILE)
     begins = sorted(call.begin_ns for call in compiled if not call.name.startswith(_OF_PIPELINES))
     compiling = [call for call in calls if bisect(begins, call.end_ns) > bisect(begins, call.begin_ns)]
     return len(calls) >= _FEWEST and len(compiling) >= _COMPILING * len(calls)

@@ -69,3 +69,44 @@ def test_whole_arrays_are_known_by_the_adapter_or_the_data(
 def test_a_run_without_fit_was_given_no_arrays(tmp_path: Path) -> None:
     """It has a loop of its own."""
     assert calls(tmp_path, runs.span("on_batch", 2, 3)).feed_arrays is False
+
+
+OTHER = {"thread_id": 7, "thread": "worker"}
+SCRIPT = runs.span("script", 0, 10, span_id=90, file=None, line=None)
+TURN = {"thread": "worker", "thread_id": 7, "system_id": 70, "start_ns": 2 * S, "end_ns": 8 * S}
+
+
+@pytest.mark.parametrize(
+    ("turns", "fit", "expected"),
+    [
+        ([], {}, ["main"]),  # the main thread trains, another one evaluates beside
+        ([TURN], OTHER, ["worker"]),  # the other way round, and the main one has nothing but its evaluation
+        ([], OTHER, []),  # phases are of the main thread: what the other one trains and evaluates is in none
+    ],
+)
+def test_what_is_inside_fit_is_of_its_thread_and_of_the_one_that_phases_are_of(
+    tmp_path: Path, turns: list[dict[str, Any]], fit: dict[str, Any], expected: list[str]
+) -> None:
+    """Both threads evaluate while one of them fits."""
+    both = [runs.span("evaluate", 3, 4, name="main"), runs.span("evaluate", 3, 4, name="worker", **OTHER)]
+    spans = [SCRIPT, {**runs.fit_span(), **fit}, *both]
+    run = runs.trained(tmp_path / "r", runs.manifest(phase_threads=turns), spans=spans)
+
+    assert [call.name for call in Calls(run).inside_fit(SpanKind.EVALUATE)] == expected
+
+
+def test_calls_of_a_thread_are_told_while_phases_are_of_it(tmp_path: Path) -> None:
+    """From 2 s to 8 s they are of the worker."""
+    spans = [
+        runs.span("save", begin, begin + 0.5, name=f"{change.get('thread', 'main')} {begin}", **change)
+        for begin in (1, 3, 9)
+        for change in ({}, OTHER)
+    ]
+    run = runs.trained(tmp_path / "r", runs.manifest(phase_threads=[TURN]), spans=[SCRIPT, *spans])
+
+    assert [call.name for call in Calls(run).with_phases(SpanKind.SAVE)] == ["main 1", "worker 3", "main 9"]
+
+
+def test_where_nothing_tells_the_main_thread_calls_of_all_are_told(tmp_path: Path) -> None:
+    """As in a run that was imported."""
+    assert len(calls(tmp_path, runs.span("save", 3, 4, **OTHER)).with_phases(SpanKind.SAVE)) == 1

@@ -83,3 +83,14 @@ def test_layers_that_a_loop_makes_one_after_another_are_one_model(tmp_path: Path
 def test_calls_inside_of_each_other_are_counted_once() -> None:
     """Compiling a model of models compiles its parts."""
     assert made_anew.joined([(5 * S, 6 * S), (0, 3 * S), (1 * S, 2 * S)]) == [(0, 3 * S), (5 * S, 6 * S)]
+
+
+def test_models_of_threads_that_train_side_by_side_are_not_set_up_again(tmp_path: Path) -> None:
+    """A line makes one for each of ten threads; phases are of one of them, which makes one."""
+    tables = compiling(2)
+    script = runs.span("script", 0, 10, span_id=90, file=None, line=None)
+    spans = [{**span, "thread_id": 10 + n, "thread": f"pool_{n}"} for n, span in enumerate(tables["spans"][1:])]
+    turn = {"thread": "pool_0", "thread_id": 10, "system_id": None, "start_ns": 2 * S, "end_ns": 8 * S}
+    told = runs.manifest(phase_threads=[turn])
+
+    assert "retracing" not in slugs(diagnosed(tmp_path / "r", told, **{**tables, "spans": [script, *spans]}))

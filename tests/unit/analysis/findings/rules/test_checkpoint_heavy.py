@@ -29,3 +29,11 @@ def test_a_model_saved_once_is_no_finding(tmp_path: Path) -> None:
     tables = quiet(spans=[runs.fit_span(), runs.span("save", 7, 7.5)])
 
     assert slugs(diagnosed(tmp_path / "r", **tables)) == []
+
+
+def test_saves_of_another_thread_hold_nothing_up(tmp_path: Path) -> None:
+    """A thread of the script's writes files beside the training, of which the phases are."""
+    script = runs.span("script", 0, 10, span_id=90, file=None, line=None)
+    saves = [runs.span("save", 7 + n * 0.3, 7.3 + n * 0.3, thread_id=7, thread="writer") for n in range(3)]
+
+    assert "checkpoint-heavy" not in slugs(diagnosed(tmp_path / "r", spans=[script, runs.fit_span(), *saves]))

@@ -209,3 +209,54 @@ def test_a_lambda_that_is_compiled_anew_is_the_script_s_wherever_it_is_called(tm
 
     assert "<lambda> was made anew 5 times" in finding.claim
     assert "retracing" not in slugs(made_anew(tmp_path / "b", "<lambda>"))
+
+
+def first_steps(*fits: tuple[int, float, float, str], made: float = 1.9) -> Tables:
+    """Trainings, each by its thread, begin, end (s) and layer, whose first steps of 0.5 s compile; models made before.
+
+    Phases are of thread 1, whose training begins at 2 s.
+    """
+    spans = [runs.span("script", 0, 10, span_id=90, file=None, line=None), runs.span("construct", made, made + 0.05)]
+    rows = []
+    for number, (thread, begin, end, layer) in enumerate(fits):
+        model = {"layers": [{"name": layer, "class": "Dense"}], "models": [], "optimizer": {}}
+        span = {**runs.fit_span(model=model), "span_id": 20 + number, "thread_id": thread}
+        spans.append({**span, "start_ns": round(begin * 1000) * MS, "dur_ns": round((end - begin) * 1000) * MS})
+        changes: dict[str, Any] = {"thread_id": thread, "loop_id": 20 + number}
+        rows += runs.steps(1, start_s=begin, dur_ms=500, first=True, **changes)
+        rows += runs.steps(20, start_s=begin + 0.5, **changes)
+    return quiet(
+        phases=parts(fit_graph_compile=2, fit_steps=4, teardown=2),
+        spans=spans,
+        phase_intervals=runs.intervals(
+            ("import", 0, 2), ("fit.graph_compile", 2, 4), ("fit.steps", 4, 8), ("teardown", 8, 10)
+        ),
+        steps=rows,
+    )
+
+
+def test_models_that_are_trained_side_by_side_are_each_compiled_once(tmp_path: Path) -> None:
+    """False before: the second and third were taken for the first one's model, and each for compiled again."""
+    side_by_side = first_steps((1, 2.0, 7.0, "dense"), (2, 2.6, 7.0, "dense_1"), (3, 3.2, 7.0, "dense_2"))
+    of_one_name = first_steps((1, 2.0, 7.0, "dense"), (2, 2.6, 7.0, "dense"), (3, 3.2, 7.0, "dense"))
+
+    assert "retracing" not in slugs(diagnosed(tmp_path / "a", **side_by_side))
+    assert "retracing" not in slugs(diagnosed(tmp_path / "b", **of_one_name))
+
+
+def test_models_that_were_all_made_before_are_each_compiled_once(tmp_path: Path) -> None:
+    """Their layers have other names, in trainings one after another."""
+    tables = first_steps((1, 2.0, 2.5, "dense"), (1, 2.6, 3.1, "dense_1"), (1, 3.2, 7.0, "dense_2"))
+
+    assert "retracing" not in slugs(diagnosed(tmp_path / "r", **tables))
+
+
+def test_one_model_whose_step_function_is_made_anew_on_a_thread_is_told(tmp_path: Path) -> None:
+    """Twice, beside another model's training on another thread."""
+    tables = first_steps(
+        (1, 2.0, 2.5, "dense"), (2, 2.2, 7.0, "dense_1"), (1, 2.6, 3.1, "dense"), (1, 3.2, 7.0, "dense")
+    )
+    finding = pick(diagnosed(tmp_path / "r", **tables), "retracing")
+
+    assert finding.heading == "The step function was compiled more than once"
+    assert "The step function was made anew 2 times" in finding.claim

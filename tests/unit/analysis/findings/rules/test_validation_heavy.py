@@ -94,3 +94,14 @@ def test_what_only_the_first_call_takes_is_done_once(tmp_path: Path) -> None:
     finding = pick(diagnosed(tmp_path / "r", **{**called, "spans": spans}), "validation-heavy")
 
     assert finding.at_stake_ns == pytest.approx(1 * S, rel=0.01)
+
+
+def test_an_evaluation_on_another_thread_is_no_validation(tmp_path: Path) -> None:
+    """False before: it was told as one at the line of a callback, whose own 2 s it was said to be."""
+    called = in_callbacks(("on_epoch_end", "train.py", 25))
+    script = runs.span("script", 0, 10, span_id=90, file=None, line=None)
+    beside = runs.span("evaluate", 6, 8, thread_id=7, thread="evaluator")
+    found = diagnosed(tmp_path / "r", **{**called, "spans": [script, runs.fit_span(), beside]})
+
+    assert "validation-heavy" not in slugs(found)
+    assert pick(found, "slow-callback").at_stake_ns == pytest.approx(2 * S, rel=0.01)
