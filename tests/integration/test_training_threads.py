@@ -65,6 +65,32 @@ async def search():
 
 asyncio.run(search())
 """
+SHORT_LIVED = """
+import threading
+
+import torch
+
+
+def train(steps):
+    model, x = torch.nn.Linear(16, 1), torch.ones(32, 16)
+    optimizer = torch.optim.SGD(model.parameters(), 0.01)
+    for _ in range(steps):
+        optimizer.zero_grad()
+        model(x).square().mean().backward()
+        optimizer.step()
+
+
+for steps in [2, 5, 8] * 10:
+    thread = threading.Thread(target=train, args=(steps,))
+    thread.start()
+    thread.join()
+threads = [threading.Thread(target=train, args=(200,)) for _ in range(3)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print("trained", threading.active_count())
+"""
 
 
 def test_a_loop_of_pytorch_has_its_phases_on_any_thread(tmp_path: Path) -> None:
@@ -99,3 +125,16 @@ def test_keras_has_its_phases_on_any_thread(tmp_path: Path) -> None:
         sum(one["dur_ns"] for one in content["phases"] if one["parent"] is None) + content["unattributed_ns"]
         == content["wall_ns"]
     )
+
+
+def test_threads_that_end_in_a_kernel_window_end_as_without_dlprof(tmp_path: Path) -> None:
+    """The profiler of PyTorch is of a thread, and takes the process with it where that ends before it does."""
+    runner.write(tmp_path, "train.py", SHORT_LIVED)
+    done = runner.trace("train.py", "--backend", "torch", cwd=tmp_path)
+
+    content = runner.report(tmp_path)
+    assert (done.code, done.out) == (0, "trained 1\n")
+    assert content["steps"]["count"] == 750
+    (fits,) = runner.sql(tmp_path, "SELECT count(*) AS trainings FROM spans WHERE kind = 'fit'")
+    assert fits["trainings"] == 33
+    assert "kernels-failed" not in {line["slug"] for line in content["health"]}

@@ -388,6 +388,16 @@ class Loops(object):
             loop._emit(loop.step_index, 1, now(), 0, 0)
         self.current[get_ident()] = None
 
+    def thread_ended(self, ident):
+        """The calling thread ends, and with it the loops that run on it."""
+        self.unwind(0)
+        for key in [key for key in list(self._on_batch) if key[0] == ident]:
+            loop = self._on_batch.pop(key)
+            self._windows.closed(loop)
+            self._end(loop)
+        self.current.pop(ident, None)
+        self.outer.pop(ident, None)
+
     def forget(self):
         """No loop runs any more: this is a forked child."""
         self.current.clear()

@@ -76,6 +76,7 @@ class Probe(object):
         self.loop_hooks = {}
         self.routine = RoutineCalls(self)
         self.engines = Engines(self)
+        recorder.thread_ends.ended = self.guard(self._thread_ended, goes_on=True)
 
     def guard(self, hook, default=None, goes_on=False):
         """`hook`, made unable to raise: the first failure is noted and ends its work.
@@ -146,6 +147,14 @@ class Probe(object):
         else:
             self._broken.add(hook)
             self.recorder.note("hook-failed", "%s was switched off: %s" % (name, told))
+
+    def _thread_ended(self, ident):
+        """The calling thread ends: so do its loops and its window, and nothing is kept by its number."""
+        for part in (self.own_loops, self.loops, self.windows, self.routine, self.recorder):
+            try:
+                part.thread_ended(ident)
+            except Exception as error:  # of one part: the others' are to end all the same
+                self.failed(part.thread_ended, error)
 
     def end(self):
         """Take back all that was replaced, in a process that goes on."""

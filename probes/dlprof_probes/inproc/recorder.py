@@ -11,6 +11,7 @@ from threading import get_ident
 from dlprof_probes import wire
 from dlprof_probes.inproc.clock import now
 from dlprof_probes.inproc.stream import STRINGS_AT_MOST, Stream
+from dlprof_probes.inproc.thread_ends import ThreadEnds
 
 _PACK_BEGIN, _BEGIN, _BEGIN_SIZE = wire.BEGIN_RECORD.pack, wire.Record.BEGIN, wire.BEGIN.size
 _PACK_NUMBER = wire.STRING_HEAD.pack
@@ -44,6 +45,7 @@ class Recorder(Stream):
         idle_since: When the last outermost span ended that is none of `_IN_STEPS` (ns), by thread.
         has_loops: Whether a loop with steps was seen.
         on_own: Function that is told what dlprof itself has taken on the calling thread, just now (ns), or None.
+        thread_ends: `ThreadEnds`: threads that have spans are watched.
 
     Args:
         path: File of the stream; it must not exist.
@@ -56,6 +58,7 @@ class Recorder(Stream):
         super(Recorder, self).__init__(path, status_path, LIVE_FLUSH_NS if live else FLUSH_NS)
         self.has_loops = False
         self.on_own = None
+        self.thread_ends = ThreadEnds()
         self.collectives_left_out = 0
         self._is_user_file = is_user_file
         self._live = live
@@ -394,12 +397,22 @@ class Recorder(Stream):
 
     def _new_thread(self, ident, span):
         """Tell of a thread before its first span; Python gives the number of one that has ended to another."""
+        self.thread_ends.watch()
         name, number = wire.text_payload(_thread_name(ident)), _system_number()
         if ident not in self._threads:
             self._add(wire.Record.THREAD, wire.THREAD_HEAD.pack(ident) + name)
         self._threads[ident] = number
         if number:
             self._add(wire.Record.SYSTEM_THREAD, wire.SYSTEM_THREAD.pack(ident, number, span) + name)
+
+    def thread_ended(self, ident):
+        """The calling thread ends: what begins on one that gets its number is none of what it did."""
+        for number, _ in reversed(self.stacks.pop(ident, ())):
+            self._end_record(number, now())
+        self.idle_since.pop(ident, None)
+        self._outermost.pop(ident, None)
+        if ident in self._threads:
+            self._threads[ident] = None
 
     def finish(self):
         """End every open span of the calling thread's stack, write all, and close the stream."""

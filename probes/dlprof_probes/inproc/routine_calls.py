@@ -57,6 +57,12 @@ class RoutineCalls(object):
         self._methods.append(method)
         return method
 
+    def thread_ended(self, ident):
+        """That thread ends: one that gets its number has made no call."""
+        self.inside.discard(ident)
+        for method in self._methods:
+            method.thread_ended(ident)
+
     def forget(self):
         """No call runs: this is a forked child."""
         self.inside.clear()
@@ -135,6 +141,11 @@ class _Method(object):
         if place is not None:
             place.loop = loop
             place.spans = self._probe.recorder.alike(self._kind, self._name, place.user_line, facts)
+
+    def thread_ended(self, ident):
+        """That thread makes no more calls."""
+        for key in [key for key in list(self._places) if key[2] == ident]:
+            self._places.pop(key, None)
 
     def forget(self):
         """This is a forked child."""

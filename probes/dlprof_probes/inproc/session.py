@@ -109,6 +109,7 @@ class Session(object):
         self._finished = True
         self.probe.ended = True
         self.recorder.failed = "forked"
+        self.recorder.thread_ends.forget()
         try:
             self.recorder.close()
             self.probe.loops.forget()
@@ -161,7 +162,7 @@ class Session(object):
         if self._script is None or self._finished:
             return
         try:
-            self.probe.own_loops.finish()
+            self.probe.own_loops.end_script()
             self.probe.growing.finish()
             self.probe.loaders.finish()
             if self.lines.on:

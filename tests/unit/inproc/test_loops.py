@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from threading import get_ident
 from typing import Any
 
 import pytest
@@ -290,3 +291,18 @@ def test_a_watch_is_called_after_each_step(loop: Any, now: Clock) -> None:
     step(loop, now, 2)
 
     assert calls == [(2, FIRST), (1, 0)]
+
+
+def test_the_loops_of_a_thread_end_with_it(running: loops.Loops, out: Recorded, now: Clock) -> None:
+    """What they hold is written; one with the same number begins anew."""
+    out.merge = 4
+    single = running.enter_on_batch("train_on_batch")
+    running.leave_on_batch(single)
+    step(running.open(out.begin("fit", "fit"), "fit"), now, 0)
+
+    running.thread_ended(get_ident())
+
+    assert [row["count"] for row in steps(out)] == [1, 1]
+    assert (running.depth(), running.current) == (0, {})
+    out.thread_ended(get_ident())
+    assert running.enter_on_batch("train_on_batch") is not single

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from pathlib import Path
+from threading import get_ident
 
 import pytest
 from dlprof_probes import wire as fmt
@@ -343,3 +344,15 @@ def test_a_thread_that_has_the_number_of_one_before_has_its_own_name(
 
     told = out.stream().in_turn.all
     assert [(one.number, one.span, one.name) for one in told] == [(501, spans[0], "first"), (502, spans[2], "second")]
+
+
+def test_what_a_thread_leaves_open_ends_with_it(out: Recorded, now: Clock) -> None:
+    """One with the same number is not inside of it, and has done nothing yet."""
+    out.end(out.begin("compile", "compile"))
+    out.begin("fit", "fit")
+    now.ns = 1500
+    out.thread_ended(get_ident())
+    now.ns = 2000
+
+    assert (out.stack(), out.idle_since) == ([], {})
+    assert out.spans()[-1] == ("fit", "fit", 1000, 1500)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from threading import get_ident
 from typing import Any
 
 import numpy as np
@@ -222,3 +223,14 @@ def test_nothing_is_said_where_none_were(probe: Probe, predicting: Predicting, o
     probe.routine.finish()
 
     assert out.notes() == []
+
+
+def test_what_was_seen_of_calls_is_that_of_a_thread(probe: Probe, predicting: Predicting) -> None:
+    """One with the same number has made none."""
+    for _ in range(12):
+        predicting.model.predict(ROW)
+    short = probe.routine.short
+    probe.routine.thread_ended(get_ident())
+    predicting.model.predict(ROW)
+
+    assert (short > 0, probe.routine.short - short) == (True, 0)

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from threading import get_ident
 
 from dlprof_probes import wire
 from dlprof_probes.inproc import model_memory, uncompiled
@@ -40,6 +41,7 @@ class TorchTracer(Tracer):
             scripts without Keras.
     """
 
+    of_thread = True
     memory_bytes = 2500 * 1000 * 1000
     """An LSTM whose steps start a hundred thousand operators took 2.2 GB, in the middle of what it freed itself."""
 
@@ -92,10 +94,11 @@ class TorchTracer(Tracer):
 
 
 class _NamedModules(object):
-    """Ranges around the forward passes of the parts of models, while it is in place."""
+    """Ranges around the forward passes of the parts of models, on the thread that makes it, while it is in place."""
 
     def __init__(self, torch, names, annotation):
         self._names = names
+        self._thread = get_ident()
         self._annotation = annotation
         self._open = []
         hooks = torch.nn.modules.module
@@ -105,11 +108,13 @@ class _NamedModules(object):
         ]
 
     def _before(self, module, _inputs):
+        if get_ident() != self._thread:  # a range is to be ended where it began, and the hooks are of all threads
+            return
         name = self._names.get(id(module))
         self._open.append(self._annotation("dlprof:layer:" + name) if name else None)
 
     def _after(self, _module, _inputs, _output):
-        end = self._open.pop() if self._open else None
+        end = self._open.pop() if self._open and get_ident() == self._thread else None
         if end is not None:
             end()
 

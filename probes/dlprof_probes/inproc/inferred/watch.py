@@ -10,6 +10,7 @@ from dlprof_probes.inproc.inferred.core import OwnLoops
 from dlprof_probes.inproc.inferred.log import Log
 from dlprof_probes.inproc.inferred.sites import Sites, names_in, objects_in
 from dlprof_probes.inproc.inferred.stretches import Stretches
+from dlprof_probes.inproc.thread_ends import others_are_waited_for
 
 _IMPORT = wire.SpanKind.IMPORT
 _ORPHANS_TOLD = 3
@@ -73,11 +74,16 @@ class Watch(object):
         self._stretches = {}
         self._evaluated_at = set()
         self._made = 0
+        self._orphans = 0
+        self._is_over = False
+        self._left_behind = set()
+        """Threads that go on as Python ends, until it stops them."""
         self._calls = probe.calls
         self.opened = probe.guard(self._opened, goes_on=True)
         self.goes_on = probe.guard(self._goes_on, goes_on=True)
         self.asked = probe.guard(self._asked, goes_on=True)
         self._left = probe.guard(self._iterator_gone, goes_on=True)
+        self.end_script = probe.guard(self._end_script, goes_on=True)
         self.finish = probe.guard(self._finish, goes_on=True)
 
     def _own(self):
@@ -86,7 +92,8 @@ class Watch(object):
             return None
         ident = get_ident()
         found = self._threads.get(ident)
-        if found is None and not self._probe.ended:
+        if found is None and not self._probe.ended and not self._is_over and ident not in self._left_behind:
+            self._probe.recorder.thread_ends.watch()
             found = self._threads[ident] = OwnLoops(self._log, self._made)
         return found
 
@@ -367,20 +374,35 @@ class Watch(object):
             own.input_over(key, now(), self._not_training.get(ident, False))
 
     def _finish(self):
-        """The program is over; says what could not be told."""
-        end, orphans = now(), 0
-        for ident, own in list(self._threads.items()):
-            self._tell_evaluated(self._stretches_of(ident), own, is_last=True)
-            own.finish(end)
-            orphans += own.orphans
-        self._threads.clear()
+        """The process is over; says what could not be told."""
+        self._is_over = True
+        for ident in list(self._threads):
+            self.thread_ended(ident)
         self._stretches.clear()
-        if orphans >= _ORPHANS_TOLD:
+        if self._orphans >= _ORPHANS_TOLD:
             text = (
                 "%d updates of weights have no loop of Python code around them: they are in no step. Marks tell steps:"
                 " `for batch in mark.steps(batches)` (dlprof help marks)."
             )
-            self._probe.recorder.note_once("loop-not-told", text % orphans, "info")
+            self._probe.recorder.note_once("loop-not-told", text % self._orphans, "info")
+
+    def _end_script(self):
+        """The main thread's code is over: so is what daemons do, unless Python waits for another thread."""
+        ours = get_ident()
+        ending = [ours] if others_are_waited_for() else list(self._threads)
+        self._left_behind.update(ident for ident in ending if ident != ours)
+        for ident in ending:
+            self.thread_ended(ident)
+
+    def thread_ended(self, ident):
+        """That thread ends: its loops ended with their last step, and one that gets its number is in none of them."""
+        own = self._threads.pop(ident, None)
+        if own is not None:
+            self._orphans += own.orphans
+            self._tell_evaluated(self._stretches_of(ident), own, is_last=True)
+            own.finish(now())
+        self._stretches.pop(ident, None)
+        self._not_training.pop(ident, None)
 
     def forget(self):
         """This is a forked child."""

@@ -24,6 +24,7 @@ class Tracer(object):
         gpu: Whether it may trace the GPU; set from outside.
         whole_loops: Whether its windows are whole loops, with what is compiled in them; set from outside.
         whole_run: Its engine only times all calls of a process: it has no `start`, and `stop` writes at the end.
+        of_thread: Its state is of the thread that starts it: that one stops it, and must not end before.
         memory_bytes: What it may take for a moment: where less is left, it is not started.
         zero_ns: Zero of the clock of its traces, on the run's clock (ns); None: their clock is the wall clock.
     """
@@ -31,6 +32,7 @@ class Tracer(object):
     gpu = True
     whole_loops = False
     whole_run = False
+    of_thread = False
     memory_bytes = 1000 * 1000 * 1000
     zero_ns = None
 

@@ -5,6 +5,7 @@ a window in the place of the first one.
 """
 
 import os
+from _thread import allocate_lock
 from os import makedirs, remove
 from shutil import rmtree
 from threading import get_ident
@@ -14,6 +15,7 @@ from dlprof_probes.inproc import memory_room, own_files
 from dlprof_probes.inproc.clock import anchor, now
 from dlprof_probes.inproc.kernels import freed_memory
 from dlprof_probes.inproc.kernels.affordable import LEAST_STEPS, Affordable
+from dlprof_probes.inproc.thread_ends import is_waited_for
 
 WARM_STEPS = 5
 """Plain steady steps before a window, where the loop is long enough."""
@@ -26,6 +28,8 @@ _OUTGROWN = 5
 _LEAST_NS = 1000000000
 """... and for so long (ns), is the one that matters."""
 _TOO_FEW = "too few steady steps for a window; --kernels all traces them too"
+_MAY_BE_STOPPED = "the training ran on a thread that Python does not wait for (a daemon), which may end in a window"
+_NOT_ENDED = "the process ended while another thread was traced, which alone could end that"
 
 
 class NoWindows(object):
@@ -50,6 +54,9 @@ class NoWindows(object):
 
     def closed(self, loop):
         """No loop is watched."""
+
+    def thread_ended(self, ident):
+        """No thread is traced."""
 
     def finish(self):
         """Nothing to end."""
@@ -97,6 +104,8 @@ class Windows(object):
         self._cost_ns = 0
         self._failure = None
         self._short = None
+        self._switching = allocate_lock()
+        """Held while the tracer is switched on or off. It is never waited for: who does not get it goes without."""
 
     def use(self, name, make=None):
         """Trace that engine from here on.
@@ -126,6 +135,9 @@ class Windows(object):
         """A loop begins; `nested`: inside another one, so it is none of ours."""
         if nested or self._tracer is None or self._tracer.whole_run or self._failure or self.active is not None:
             return
+        if self._tracer.of_thread and not is_waited_for():
+            self._short = _MAY_BE_STOPPED
+            return
         kept = self._kept.get(kind)
         if kind not in self._done or self.everything or (kept is not None and kept.is_short()):
             loop.window_after = WARM_STEPS
@@ -149,7 +161,7 @@ class Windows(object):
         """A step is over; called by the loop itself, on its own thread."""
         window = self.active
         if window is not None:
-            if window.loop is loop:
+            if window.loop is loop and window.thread == get_ident():
                 window.steps += count
                 if self.everything:
                     return
@@ -204,8 +216,10 @@ class Windows(object):
 
     def closed(self, loop):
         """A loop is over."""
-        if self.active is not None and self.active.loop is loop:
-            self._stop()
+        window = self.active
+        if window is not None and window.loop is loop:
+            if window.thread == get_ident():
+                self._stop()
         elif loop is not None and loop.watch is not None and loop.kind not in self._done:
             self._short = _TOO_FEW
         if loop is not None:
@@ -214,7 +228,22 @@ class Windows(object):
             if kept is not None and kept.loop == loop.span:
                 kept.lasted = loop.previous_end - kept.begin
 
+    def thread_ended(self, ident):
+        """The calling thread ends: its window, if one is open, is to be closed here and now."""
+        window = self.active
+        if window is not None and window.thread == ident:
+            self._stop()
+
     def _start(self, loop):
+        if not self._switching.acquire(False):
+            return
+        try:
+            if self.active is None and not self._failure:
+                self._switch_on(loop)
+        finally:
+            self._switching.release()
+
+    def _switch_on(self, loop):
         self._done.add(loop.kind)
         try:
             self._tracer.drain()
@@ -234,7 +263,16 @@ class Windows(object):
         loop.previous_end = loop.previous_end and now()
 
     def _stop(self):
-        window, self.active = self.active, None
+        if not self._switching.acquire(False):
+            return
+        try:
+            window, self.active = self.active, None
+            if window is not None:
+                self._switch_off(window)
+        finally:
+            self._switching.release()
+
+    def _switch_off(self, window):
         loop = window.loop
         window.guard.stop()
         try:
@@ -278,7 +316,7 @@ class Windows(object):
             "engine": self._engine,
             "loop": window.loop.kind,
             "loop_id": window.loop.span,
-            "thread": get_ident(),
+            "thread": window.thread,
             "begin_ns": window.begin,
             "end_ns": ended,
             "steps": window.steps,
@@ -313,7 +351,10 @@ class Windows(object):
 
     def finish(self):
         """The process ends: close what is open, and say how it went."""
-        if self.active is not None:
+        window = self.active
+        if window is not None and self._tracer.of_thread and window.thread != get_ident():
+            self._short = _NOT_ENDED
+        elif window is not None:
             self._stop()
         if self._tracer is not None and self._tracer.whole_run:
             self._finish_whole_run()
@@ -342,7 +383,8 @@ class Windows(object):
 
     def annotation(self, text):
         """Begin a range called `text` in the trace; a function that ends it, or None outside a window."""
-        if self.active is None:
+        window = self.active
+        if window is None or (self._tracer.of_thread and window.thread != get_ident()):
             return None
         return self._tracer.annotation(text)
 
@@ -374,6 +416,7 @@ class _KeptWindow(object):
 class _Window(object):
     def __init__(self, loop, folder, asked, begin, resident):
         self.loop = loop
+        self.thread = get_ident()
         self.resident = self.last_resident = resident
         self.guard = freed_memory.Guard(resident)
         self.folder = folder

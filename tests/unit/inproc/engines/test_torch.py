@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable
+from threading import get_ident
 from types import SimpleNamespace
 from typing import Any
 
@@ -25,7 +27,7 @@ def in_window(setup: Any, folder: Any, work: Callable[[], object]) -> list[str]:
     """The ranges that are made while a window is open."""
     tracer = setup.windows._tracer
     tracer.start(str(folder))
-    setup.windows.active = SimpleNamespace()
+    setup.windows.active = SimpleNamespace(thread=get_ident())
     work()
     setup.windows.active = None
     tracer.stop()
@@ -76,6 +78,24 @@ def test_the_parts_of_a_module_are_ranges(probed: Callable[..., Any], tmp_path: 
 
     assert in_window(setup, tmp_path, lambda: model(torch.ones(2))) == ["dlprof:start", "dlprof:layer:scale"]
     assert (torch.nn.modules.module.before, torch.nn.modules.module.after) == ([], [])
+
+
+def test_the_parts_of_a_module_are_no_ranges_on_other_threads(probed: Callable[..., Any], tmp_path: Any) -> None:
+    """A range is of the thread that is traced, and is ended there."""
+    setup = probed("torch")
+    import torch
+
+    model = torch.nn.Sequential()
+    model.add_module("scale", torch.nn.Linear(2, 2))
+    setup.engine.named_layers(model)
+    setup.engine.alone()
+
+    def work() -> None:
+        thread = threading.Thread(target=lambda: model(torch.ones(2)))
+        thread.start()
+        thread.join()
+
+    assert in_window(setup, tmp_path, work) == ["dlprof:start"]
 
 
 def test_what_has_no_parts_is_no_module(probed: Callable[..., Any]) -> None:

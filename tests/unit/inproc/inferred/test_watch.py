@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+import threading
+import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -178,3 +182,67 @@ def test_what_is_asked_before_an_update_by_a_known_optimiser_is_no_evaluation(ow
     own.finish()
 
     assert wire.SpanKind.EVALUATE not in [span.kind for span in out.stream().spans.values()]
+
+
+def in_thread(work: Callable[[], object], daemon: bool = False) -> None:
+    """Run that on a thread of its own, to its end."""
+    thread = threading.Thread(target=work, daemon=daemon)
+    thread.start()
+    thread.join()
+
+
+def test_threads_in_turn_have_loops_of_their_own(own: Any, out: Recorded) -> None:
+    """Python gives each the number of the one before; a loop ends with the last step of its thread."""
+    engine, idents = Engine(), set()
+
+    def train() -> None:
+        optimizer = Optimizer()
+        own.made()
+        for _ in range(3):
+            own.update(engine, optimizer)
+        idents.add(threading.get_ident())
+
+    for _ in range(3):
+        in_thread(train)
+        time.sleep(0.01)
+    own.finish()
+
+    fits = [span for span in out.stream().spans.values() if span.kind == wire.SpanKind.FIT]
+    assert len(fits) == 3
+    assert steps(out) == 9
+    assert all(before.end is not None and before.end <= after.start for before, after in itertools.pairwise(fits))
+
+
+@pytest.mark.parametrize("daemon", [True, False])
+def test_a_daemon_has_no_loop_once_the_script_is_over(own: Any, out: Recorded, daemon: bool) -> None:
+    """Python waits for other threads: these go on in the loop that they are in."""
+    engine, optimizer = Engine(), Optimizer()
+    begun, over = threading.Event(), threading.Event()
+
+    def train() -> None:
+        for turn in range(6):
+            own.update(engine, optimizer)
+            if turn == 2:
+                begun.set()
+                over.wait()
+
+    thread = threading.Thread(target=train, daemon=daemon)
+    thread.start()
+    begun.wait()
+    own.end_script()
+    over.set()
+    thread.join()
+    own.finish()
+
+    fits = [span for span in out.stream().spans.values() if span.kind == wire.SpanKind.FIT]
+    assert (len(fits), steps(out)) == (1, 3 if daemon else 6)
+    assert fits[0].end is not None
+
+
+def test_nothing_is_a_loop_once_the_process_is_over(own: Any, out: Recorded) -> None:
+    """What still runs is stopped by Python, and its loop would have no end."""
+    own.finish()
+    for _ in range(3):
+        own.update(Engine(), Optimizer())
+
+    assert steps(out) == 0

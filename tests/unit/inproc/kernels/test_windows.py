@@ -539,3 +539,96 @@ def test_a_loop_beside_one_that_has_its_window_and_still_runs_is_recorded(run: F
 
     assert run.tracer.calls.count("start") == 1
     assert [note.slug for note in run.out.stream().notes] == []
+
+
+def in_thread(work: Callable[[], object], daemon: bool = False) -> None:
+    """Run that on a thread of its own, to its end."""
+    thread = threading.Thread(target=work, daemon=daemon)
+    thread.start()
+    thread.join()
+
+
+def test_a_window_is_closed_on_its_thread_when_that_ends(run: Fixture) -> None:
+    """Its loop was left without a word; what was traced of it is kept."""
+
+    def train() -> None:
+        run.step(run.open(), 7)
+        run.windows.thread_ended(threading.get_ident())
+
+    in_thread(train)
+    assert run.tracer.calls == ["drain", "start", "drain", "stop"]
+    assert run.kept() == [("fit", 2)]
+
+
+def test_another_thread_neither_ends_a_window_nor_makes_ranges_in_it_where_the_tracer_is_of_a_thread(
+    run: Fixture,
+) -> None:
+    """Not with a step of the same loop, its end, its own end, or the end of the process."""
+    run.tracer.of_thread = True
+    loop = run.open()
+    run.step(loop, 5)
+    assert run.windows.annotation("mine") is not None
+
+    def other() -> None:
+        run.step(loop, 5)
+        run.windows.closed(loop)
+        run.windows.thread_ended(threading.get_ident())
+        assert run.windows.annotation("theirs") is None
+        run.windows.finish()
+
+    in_thread(other)
+    assert run.tracer.calls == ["drain", "start", "begin mine"]
+    told = run.out.stream().probes[-1]
+    assert (told["state"], told["reason"]) == (
+        "unavailable",
+        "the process ended while another thread was traced, which alone could end that",
+    )
+
+
+def test_the_end_of_the_process_closes_a_window_of_another_thread_where_the_tracer_is_of_the_process(
+    run: Fixture,
+) -> None:
+    """As one of a daemon."""
+    in_thread(lambda: run.step(run.open(), 7))
+    run.windows.finish()
+
+    assert run.kept() == [("fit", 2)]
+
+
+@pytest.mark.parametrize(("of_thread", "calls"), [(True, []), (False, ["drain", "start"])])
+def test_a_thread_that_python_may_stop_at_any_time_is_not_traced_by_a_tracer_of_threads(
+    run: Fixture, of_thread: bool, calls: list[str]
+) -> None:
+    """A daemon: the process may end in the middle of its window."""
+    run.tracer.of_thread = of_thread
+    in_thread(lambda: run.step(run.open(), 7), daemon=True)
+
+    assert run.tracer.calls == calls
+
+
+def test_it_is_said_that_a_daemon_was_not_traced(run: Fixture) -> None:
+    """Where nothing else was."""
+    run.tracer.of_thread = True
+    in_thread(lambda: run.step(run.open(), 7), daemon=True)
+
+    assert run.state() == (
+        "unavailable",
+        "the training ran on a thread that Python does not wait for (a daemon), which may end in a window",
+    )
+
+
+def test_two_threads_do_not_start_windows_at_the_same_time(run: Fixture) -> None:
+    """The one that comes while the other's tracer starts goes without, and does not wait."""
+    first, second = run.open(), run.open("evaluate")
+    second.watch, second.kind, second.window_after, second.window_steps = run.windows._after_step, "evaluate", 5, 3
+    start = run.tracer.start
+
+    def slow_start(folder: str) -> None:
+        in_thread(lambda: run.step(second, 7))
+        start(folder)
+
+    run.tracer.start = slow_start
+    run.step(first, 9)
+
+    assert run.tracer.calls == ["drain", "start", "drain", "stop"]
+    assert (run.kept(), run.out.notes()) == ([("fit", 3)], [])
