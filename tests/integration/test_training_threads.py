@@ -107,7 +107,7 @@ def test_a_loop_of_pytorch_has_its_phases_on_any_thread(tmp_path: Path) -> None:
     first = runner.asked("diagnose", "run", "--json", cwd=tmp_path)["findings"][0]
     assert (first["slug"], first["line"]) == ("too-few-workers", 21)
     (ran,) = runner.sql(tmp_path, "SELECT max(main_run_ns) / max(run_ns) AS share FROM process_samples")
-    assert 0.3 < ran["share"] <= 1
+    assert ran["share"] > 0.3  # of all threads that are there: one that has ended is not in it
 
 
 def test_keras_has_its_phases_on_any_thread(tmp_path: Path) -> None:
