@@ -17,6 +17,9 @@ from dlprof.store.run import Run
 ON_BATCH = "predict_on_batch"
 _LEAST = {50: 2, 95: 20, 99: 100}
 """From fewer calls a percentile would be the slowest call alone."""
+_COLUMNS = (
+    "kind", "name", "thread_id", "thread", "span_id", "start_ns", "dur_ns", "ended", "file", "line", "detail",
+)  # fmt: skip
 _Key = tuple[str, str | None, int | None]
 _Thread = tuple[int, str | None]
 """Number and name: a number is given again when its thread has ended, as where a server has one for each request."""
@@ -65,20 +68,7 @@ class _Calls:
 
 def of_run(run: Run) -> tuple[CallLatency, ...]:
     """The calls of each place, those that took most in all first. Calls that never returned are in none."""
-    columns = (
-        "kind",
-        "name",
-        "thread_id",
-        "thread",
-        "span_id",
-        "start_ns",
-        "dur_ns",
-        "ended",
-        "file",
-        "line",
-        "detail",
-    )
-    rows = run.chosen("spans", "kind", (SpanKind.PREDICT, SpanKind.ON_BATCH), columns)
+    rows = run.chosen("spans", "kind", (SpanKind.PREDICT, SpanKind.ON_BATCH), _COLUMNS)
     calls: dict[_Key, _Calls] = defaultdict(_Calls)
     batches: dict[int, tuple[_Key, str | None]] = {}
     inferred = {detail for detail in {row["detail"] for row in rows} if _is_inferred(detail)}

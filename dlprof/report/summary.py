@@ -123,8 +123,7 @@ def _phases(run: Run) -> tuple[PhaseTime, ...]:
 def _quickly_summed(run: Run) -> Report:
     """What the answer of a traced run shows; the answer itself is not in it."""
     manifest, is_imported = run.manifest, run.manifest.state == RunState.IMPORTED
-    phases, summaries = _phases(run), tuple(steps.of_run(run))
-    calls = () if is_imported else latency.of_run(run)
+    phases, summaries, calls = _phases(run), tuple(steps.of_run(run)), () if is_imported else latency.of_run(run)
     return Report(
         run=run.name,
         script=manifest.command.text,

@@ -49,6 +49,19 @@ def collectives(rank: int, own_ms: float, last_ms: float, *, dur_ms: float = 20.
     ]
 
 
+def reductions(rank: int, each: int, size: int, kind: str = "backward") -> list[dict[str, Any]]:
+    """So many of so many bytes in each step of 20 ms, all in the last 8 ms of it."""
+    return [
+        {
+            "kind": kind, "process_group": "0", "ordinal": number * each + one, "bytes": size, "rank": rank,
+            "start_ns": int((2 - rank) * S + (20 * number + 12) * MS + one * 8 * MS // each),
+            "dur_ns": 8 * MS // each, "blocked_ns": 8 * MS // each,
+        }
+        for number in range(STEPS)
+        for one in range(each)
+    ]  # fmt: skip
+
+
 def steps(rank: int, **changes: Any) -> list[dict[str, Any]]:
     """Its steps of 20 ms, with nothing between them."""
     return [{**one, "rank": rank} for one in runs.steps(STEPS, start_s=2.0 - rank, dur_ms=20.0, **changes)]

@@ -56,10 +56,13 @@ def of_case(case: Case) -> Chained | None:
     """The one that stood longest; None: there is none that takes much, or nothing tells that its array is large."""
     if case.pair or case.tree.unsplit is not None:
         return None
+    some = [one for one in case.tree.layers if one.category == Category.MATMUL or _is_factor(one)]
+    if _SAVES * sum(one.ns for one in some) < _SHARE * case.own(Tree.FIT_STEPS):
+        return None  # before the source is read
     chain = _longest(case)
     if chain is None:
         return None
-    mine = _kernels(case, chain)
+    mine = _of_layer(case, chain, some)
     products = heavy_weights.by_leaf(case, [one for one in mine if one.category == Category.MATMUL])
     factors = heavy_weights.by_leaf(case, [one for one in mine if one.category != Category.MATMUL])
     kernels = heavy_weights.scaled(heavy_weights.added(products, factors), _share(case, chain, mine))
@@ -104,25 +107,22 @@ def claims(case: Case) -> Iterator[Claim]:
 class _Chain(NamedTuple):
     lines: tuple[SourceLine, SourceLine]
     owner: str | None
-    stood_ns: int
 
 
 def _longest(case: Case) -> _Chain | None:
     """The chain that stood longest, of compiled ones the first; None: there is none."""
-    chains = [
-        _Chain(lines, one.owner, sum(case.code.stood_ns(line) for line in set(lines)))
+    chains = (
+        _Chain(((file, one.inner), (file, one.outer)), one.owner)
         for file in sorted(case.code.user_files)
         for one in source_products.chains(case.code.lines(file))
-        if (lines := ((file, one.inner), (file, one.outer)))
-    ]
-    return max(chains, key=lambda chain: chain.stood_ns, default=None)
+    )
+    return max(chains, key=lambda chain: sum(map(case.code.stood_ns, set(chain.lines))), default=None)
 
 
-def _kernels(case: Case, chain: _Chain) -> list[LayerTime]:
-    """Products and factors that may be the chain's: of the layers of its class, where it is in a layer."""
+def _of_layer(case: Case, chain: _Chain, kernels: Sequence[LayerTime]) -> Sequence[LayerTime]:
+    """Those that may be the chain's: of the layers of its class, where it is in a layer."""
     layers = {row["layer"] for row in case.run.rows("layers") if row["class"] == chain.owner}
-    some = [one for one in case.tree.layers if one.category == Category.MATMUL or _is_factor(one)]
-    return [one for one in some if one.layer in layers] if layers else some
+    return [one for one in kernels if one.layer in layers] if layers else kernels
 
 
 def _share(case: Case, chain: _Chain, kernels: Sequence[LayerTime]) -> float:

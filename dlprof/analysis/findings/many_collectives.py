@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from dlprof.analysis.columns import total
 from dlprof.analysis.findings.finding import SourceLine
-from dlprof.analysis.findings.rank_case import RankCase
+from dlprof.analysis.findings.rank_case import RankCase, longest_line
 from dlprof.analysis.findings.rank_events import BUFFERS, MANY_PARTS, SMALL_BYTES
 from dlprof.analysis.findings.repeated_reductions import OF_BACKWARD
 from dlprof.store.run import Run
@@ -44,10 +44,7 @@ def of_ranks(case: RankCase, steps: int) -> ManyCalls | None:
         case: The ranks.
         steps: Steps of each rank.
     """
-    every = [found for member in case.ranked.members if (found := _of_run(member.run, steps)) is not None]
-    if len(every) < len(case.ranked.members):
-        return None
-    return min(every, key=lambda one: one.ns)
+    return min(case.of_each(lambda run: _of_run(run, steps)), key=lambda one: one.ns, default=None)
 
 
 def _of_run(run: Run, steps: int) -> ManyCalls | None:
@@ -60,10 +57,4 @@ def _of_run(run: Run, steps: int) -> ManyCalls | None:
     each = pc.mean(mine["bytes"]).as_py()
     if count < MANY_PARTS * steps or (each is not None and each >= SMALL_BYTES):
         return None
-    return ManyCalls(kind, count / steps, total(mine["blocked_ns"]) // steps, each, _line(run, kind))
-
-
-def _line(run: Run, kind: str) -> SourceLine | None:
-    rows = [row for row in run.rows("lines") if f"{kind}(" in (row["source"] or "")]
-    most = max(rows, key=lambda row: row["time_ns"] or 0, default=None)
-    return (most["file"], most["line"]) if most is not None else None
+    return ManyCalls(kind, count / steps, total(mine["blocked_ns"]) // steps, each, longest_line(run, f"{kind}("))

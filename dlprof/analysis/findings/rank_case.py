@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from dlprof.analysis.findings.confidence import PRIORS
 from dlprof.analysis.findings.finding import AtStake, Finding, Query, Sentence, SourceLine
@@ -12,6 +13,7 @@ from dlprof.schema.vocabulary import Basis, Ground, SpanKind, Whole
 from dlprof.store.ranked import Member, RankedRun
 from dlprof.store.run import Run
 
+T = TypeVar("T")
 TITLES = {
     "rank-hung": Title("A rank stands still for good, and all others wait for it"),
     "rank-failed": Title("A rank did not end as it should"),
@@ -78,6 +80,11 @@ class RankCase:
         """The run of a rank."""
         return self.member(rank).run
 
+    def of_each(self, look: Callable[[Run], T | None]) -> list[T]:
+        """What `look` finds in the run of each rank; none where it finds nothing (None) in one of them."""
+        found = [one for member in self.ranked.members if (one := look(member.run)) is not None]
+        return found if len(found) == len(self.ranked.members) else []
+
     def loop_line(self, rank: int) -> SourceLine | None:
         """The line of the training loop in which a rank spent most."""
         rows = [row for row in self.run(rank).chosen("spans", "kind", (SpanKind.FIT,)) if row["file"] and row["line"]]
@@ -110,3 +117,10 @@ class RankCase:
             confidence=PRIORS[ground],
             **more,
         )
+
+
+def longest_line(run: Run, text: str) -> SourceLine | None:
+    """Of the lines of a rank that hold a text the one that took longest; None: there is none."""
+    rows = [row for row in run.rows("lines") if text in (row["source"] or "")]
+    most = max(rows, key=lambda row: row["time_ns"] or 0, default=None)
+    return (most["file"], most["line"]) if most is not None else None

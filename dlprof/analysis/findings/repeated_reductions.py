@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 
 from dlprof.analysis.columns import total
 from dlprof.analysis.findings.finding import SourceLine
-from dlprof.analysis.findings.rank_case import RankCase
+from dlprof.analysis.findings.rank_case import RankCase, longest_line
 from dlprof.store.run import Run
 
 OF_BACKWARD = "backward"
@@ -44,10 +44,7 @@ def of_ranks(case: RankCase, steps: int) -> Repeated | None:
         case: The ranks.
         steps: Steps of each rank.
     """
-    every = [found for member in case.ranked.members if (found := _of_run(member.run, steps)) is not None]
-    if len(every) < len(case.ranked.members):
-        return None
-    return min(every, key=lambda one: one.times)
+    return min(case.of_each(lambda run: _of_run(run, steps)), key=lambda one: one.times, default=None)
 
 
 def _of_run(run: Run, steps: int) -> Repeated | None:
@@ -56,10 +53,4 @@ def _of_run(run: Run, steps: int) -> Repeated | None:
         return None
     table = run.table("collectives", ("kind", "bytes"))
     times = total(table.filter(pc.equal(table["kind"], OF_BACKWARD))["bytes"].fill_null(0)) / steps / told.bytes
-    return Repeated(times, told.bytes, _line(run)) if times >= _OFTEN else None
-
-
-def _line(run: Run) -> SourceLine | None:
-    rows = [row for row in run.rows("lines") if ".backward(" in (row["source"] or "")]
-    most = max(rows, key=lambda row: row["time_ns"] or 0, default=None)
-    return (most["file"], most["line"]) if most is not None else None
+    return Repeated(times, told.bytes, longest_line(run, ".backward(")) if times >= _OFTEN else None

@@ -174,9 +174,11 @@ def _of_old_models(case: Case, firsts: Sequence[_First]) -> list[_First]:
     found = []
     for place, later in enumerate(ordered):
         earlier = next((one for one in reversed(ordered[:place]) if _may_be_of_one_model(one, later)), None)
-        if earlier is not None:
-            before, after = np.searchsorted(made, [earlier.interval[0], later.interval[0]])
-            found += [later] * bool(before == after)
+        if earlier is None:
+            continue
+        before, after = np.searchsorted(made, [earlier.interval[0], later.interval[0]])
+        if before == after:
+            found.append(later)
     return found
 
 

@@ -11,7 +11,7 @@ from dlprof.analysis import ranks
 from dlprof.analysis.findings import of_ranks
 from dlprof.analysis.findings.finding import Finding
 from tests.unit import ranked_runs
-from tests.unit.runs import MS, S
+from tests.unit.runs import S
 
 LINES = [
     {
@@ -27,22 +27,11 @@ LINES = [
 ]
 
 
-def _calls(rank: int, each: int, size: int, kind: str = "all_reduce") -> list[dict[str, Any]]:
-    """So many in each of 40 steps of 20 ms, all in the last 8 ms of it."""
-    return [
-        {
-            "kind": kind, "process_group": "0", "ordinal": number * each + one, "bytes": size, "rank": rank,
-            "start_ns": int((2 - rank) * S + (20 * number + 12) * MS + one * 8 * MS // each),
-            "dur_ns": 8 * MS // each, "blocked_ns": 8 * MS // each,
-        }
-        for number in range(ranked_runs.STEPS)
-        for one in range(each)
-    ]  # fmt: skip
-
-
 def _found(folder: Path, each: int, size: int, kind: str = "all_reduce") -> Finding:
     told = {"told": {"process": {"pid": 42, "exit_code": 0, "signal": None, "wall_ns": S}}, "lines": LINES}
-    given: dict[str, Any] = {f"rank_{rank}": {**told, "collectives": _calls(rank, each, size, kind)} for rank in (0, 1)}
+    given: dict[str, Any] = {
+        f"rank_{rank}": {**told, "collectives": ranked_runs.reductions(rank, each, size, kind)} for rank in (0, 1)
+    }
     run = ranked_runs.make(folder, {0: 5, 1: 5}, **given)
     (finding,) = [one for one in of_ranks.look(run, ranks.of_run(run)).findings if one.slug == "collective-bound"]
     return finding

@@ -11,24 +11,11 @@ from dlprof.analysis import ranks
 from dlprof.analysis.findings import of_ranks
 from dlprof.analysis.findings.finding import Finding
 from tests.unit import ranked_runs
-from tests.unit.runs import MS, S
+from tests.unit.runs import S
 
 LINE = {
     "file": "train.py", "function": "f", "first_line": 1, "line": 9, "hits": 9, "time_ns": S, "source": "loss.backward()",
 }  # fmt: skip
-
-
-def _reduced(rank: int, each: int, size: int) -> list[dict[str, Any]]:
-    """So many reductions in each of 40 steps of 20 ms, all in the last 8 ms of it."""
-    return [
-        {
-            "kind": "backward", "process_group": "0", "ordinal": number * each + one, "bytes": size, "rank": rank,
-            "start_ns": int((2 - rank) * S + (20 * number + 12) * MS + one * 8 * MS // each),
-            "dur_ns": 8 * MS // each, "blocked_ns": 8 * MS // each,
-        }
-        for number in range(ranked_runs.STEPS)
-        for one in range(each)
-    ]  # fmt: skip
 
 
 def _found(folder: Path, each: int, size: int) -> Finding:
@@ -38,7 +25,8 @@ def _found(folder: Path, each: int, size: int) -> Finding:
         "data_parallel": {"bytes": 4_000_000, "buckets": 2},
     }
     given: dict[str, Any] = {
-        f"rank_{one}": {"told": told, "lines": [LINE], "collectives": _reduced(one, each, size)} for one in (0, 1)
+        f"rank_{one}": {"told": told, "lines": [LINE], "collectives": ranked_runs.reductions(one, each, size)}
+        for one in (0, 1)
     }
     run = ranked_runs.make(folder, {0: 5, 1: 5}, **given)
     (finding,) = [one for one in of_ranks.look(run, ranks.of_run(run)).findings if one.slug == "collective-bound"]
