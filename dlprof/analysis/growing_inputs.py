@@ -13,10 +13,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dlprof.analysis import phase_threads
 from dlprof.schema.vocabulary import MAIN_THREAD, SpanKind
 from dlprof.store.run import Run
 
-_COLUMNS = ("thread", "name", "start_ns", "dur_ns", "file", "line", "detail")
+_COLUMNS = ("thread", "thread_id", "name", "start_ns", "dur_ns", "file", "line", "detail")
 _SUMS = ("turns", "lengths", "squares", "ns", "lengths_ns", "ns_squares")
 _LEAST_TURNS = 8
 _BEHIND = 0.25
@@ -79,12 +80,16 @@ class Growing:
 
 
 def of_run(run: Run) -> tuple[Growing, ...]:
-    """Those of the main thread, the longest first; of those at the same time (parts of a model) the longest alone."""
+    """Those of threads that phases are of, the longest first; of those at the same time (parts of a model) the longest.
+
+    What others do beside these took none of the time that phases tell.
+    """
+    whose = phase_threads.of_run(run)
     rows: dict[tuple[str, int, int], list[tuple[Mapping[str, Any], Mapping[str, Any]]]] = {}
     for row in run.chosen("spans", "kind", (SpanKind.GROWING_INPUT,), _COLUMNS):
         told = json.loads(row["detail"] or "{}").get("growing") or {}
         if (
-            row["thread"] == MAIN_THREAD
+            (row["thread"] == MAIN_THREAD or whose.has(row))
             and row["file"]
             and all(isinstance(told.get(name), int | float) for name in _SUMS)
         ):

@@ -6,13 +6,16 @@ computes, or converts something, and nothing of that goes on. The thread neither
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
 from dlprof.analysis.columns import integers
 from dlprof.analysis.findings import doing, standing
 from dlprof.analysis.findings.case import Case
+from dlprof.analysis.findings.finding import SourceLine
 from dlprof.analysis.samples import Sample
 from dlprof.engines import combined
 from dlprof.schema.tree_paths import Tree
@@ -21,6 +24,49 @@ _PATHS = (Tree.FIT_STEPS,)
 _AT_REST = (*doing.WAITS, "<frozen importlib")
 _BESIDE = 0.2
 """Of the steps: other threads stand in Python for so long, and have cores for so long, to take the interpreter."""
+_MAY_WAIT = re.compile(
+    r"\b(sleep|acquire|wait|join|get|put|recv|poll|select|accept|read|result|synchronize)\w*\(|^\s*with\s+[\w.]+\s*:"
+)
+"""Calls that may wait in C, below which no frame tells of it; and locks."""
+
+
+@dataclass(frozen=True)
+class Contention:
+    """Threads that run Python while the thread of the steps does not.
+
+    Attributes:
+        share: Share of the steps for which that neither had a core nor wanted one, waited for nothing that is known,
+            and for which the others had the interpreter: 0 to 1, at least.
+        beside: Share of the steps in which others stand in Python.
+        line: The line of the script's in which they stand most; None: they are in none of its files.
+        is_traced: Kernels were traced: when operators run, for which a thread may wait, is known.
+    """
+
+    share: float
+    beside: float
+    line: SourceLine | None
+    is_traced: bool
+
+
+def contention(case: Case) -> Contention | None:
+    """What the thread of the steps waited for others that had the interpreter; None: nothing tells of that."""
+    stood = standing.of_phases(case, _PATHS)
+    if stood is None or not others_run_python(case):
+        return None
+    quiet = standing.outside_operators(case)
+    ran, lasts = (stood.ran, 1.0) if quiet is None else (quiet.ran, quiet.lasts)
+    still = lasts - ran - case.code.share(_PATHS, lambda sample: _may_wait(case, sample))
+    beside = case.code.share(_PATHS, lambda sample: _is_python(case, sample), main=False)
+    line = case.code.hottest_line(_PATHS, lambda sample: _is_python(case, sample), main=False)
+    return Contention(max(0.0, min(still, beside, _cores_beside(case))), beside, line, quiet is not None)
+
+
+def _may_wait(case: Case, sample: Sample) -> bool:
+    """Whether a stack stands in a library in which threads wait, or in a line of the script's that may, in C."""
+    top = sample.frames[0]
+    if top.file not in case.code.user_files:
+        return top.file.startswith(doing.WAITS)
+    return _MAY_WAIT.search(case.code.source(top.file, top.line)) is not None
 
 
 def running(case: Case, waits: Callable[[Sample], bool]) -> float:

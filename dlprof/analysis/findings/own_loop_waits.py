@@ -26,6 +26,8 @@ _TITLE = Title("The script's own loop stood waiting", "waiting in the script's o
 _SHARE_OF_LOOP = 0.15
 _USUAL = 0.05
 """Share of the steps for which the thread of a loop stands that only computes."""
+_FOR_OTHERS = 0.5
+"""Of the time that it stands: so much is for other threads that run Python, so that it waits for these."""
 _PATHS = (Tree.FIT_STEPS,)
 _ADVICE = {
     doing.FOR_A_PROCESS: "Start no process in the loop: ask the system itself (a file of /proc, psutil), keep one "
@@ -55,11 +57,6 @@ _UNKNOWN = (
     "See what the line waits for: a pause (sleep), a lock that another thread holds while it sleeps or works, the "
     "network, a disk, another program. A queue.Queue hands batches over without pauses."
 )
-_FOR_PYTHON = "while other threads of the program run Python"
-_SHARED = (
-    "Only one thread of a process runs Python at a time: see whether the line waits for that (work of Python that is "
-    "done in other processes takes nothing from it), or else for a lock that one of the threads holds, or a pause."
-)
 
 
 @of_the_slower
@@ -74,8 +71,10 @@ def claims(case: Case) -> Iterator[Claim]:
     sent, received = _handed_over(case, stood)
     work = own_processes.work_for(case, _PATHS, line) if stood.others >= _CHILDREN else ()
     told = _FOR_WORKERS if work else told
-    told = told or (_FOR_PYTHON if interpreter_waits.others_run_python(case) else None)
-    flushed = chores.FLUSHED if told in (None, _FOR_PYTHON) and chores.flushes(case, line) else None
+    others = interpreter_waits.contention(case) if told is None else None
+    if others is not None and others.share >= _FOR_OTHERS * share:
+        return  # that is a cause of its own
+    flushed = chores.FLUSHED if told is None and chores.flushes(case, line) else None
     yield Claim(
         Sentence(
             f"The training loop stands still for {100 * share:.0f} % of its steps{f', {told}' if told else ''}"
@@ -89,7 +88,7 @@ def claims(case: Case) -> Iterator[Claim]:
         support=case.code.support(
             _PATHS,
             lambda sample: may_wait(case, sample),
-            ground=Ground.PLACE if told in (None, _FOR_PYTHON) and flushed is None else Ground.REPEATED,
+            ground=Ground.PLACE if told is None and flushed is None else Ground.REPEATED,
             part=share,
             usual=_USUAL,
         ),
@@ -177,8 +176,6 @@ def _todo(told: str | None, sent: int | None, received: int | None) -> str:
         return SENDS
     if received is not None:
         return _RECEIVES
-    if told == _FOR_PYTHON:
-        return _SHARED
     return _OF_WORKERS if told == _FOR_WORKERS else _ADVICE.get(told or "", _UNKNOWN)
 
 

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from dlprof.analysis import growing_inputs
 from dlprof.analysis.growing_inputs import Growing
+from dlprof.schema.manifest import PhaseThread
 from dlprof.store.run import Run
 from tests.unit.runs import S, span, trained
 
@@ -93,6 +95,20 @@ def test_parts_of_a_model_that_are_called_in_turn_count_once(tmp_path: Path) -> 
     )
 
     assert one.model == "LSTM"
+
+
+def test_a_thread_that_phases_are_of_is_told_while_they_are(tmp_path: Path) -> None:
+    """A server's; what it calls after its turn is not."""
+    times = {length: 1.0 + length for length in range(1, 41)}
+    on_thread = {"thread": "Thread-1", "thread_id": 7}
+    spans = [sequence(at, times, **on_thread, span_id=number) for number, at in enumerate((3, 6), 10)]
+    run: Run = trained(tmp_path / "r", spans=spans)
+    turn = PhaseThread(thread="Thread-1", thread_id=7, start_ns=2 * S, end_ns=5 * S)
+    run.manifest = structs.replace(run.manifest, phase_threads=(turn,))
+
+    (one,) = growing_inputs.of_run(run)
+
+    assert one.intervals == ((3 * S, 3_860 * MS),)
 
 
 @pytest.mark.parametrize(("calls", "start_s", "waited_ns"), [(2, 4.1, 900 * MS), (3, 4.1, 0), (2, 2.5, 0)])

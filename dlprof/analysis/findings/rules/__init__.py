@@ -59,6 +59,7 @@ _ORDER = (
     "wasteful-layer",
     "threads-underused",
     "slow-kernel",
+    "gil-contention",
     "script-waits",
     "repeated-forward",
     "python-overhead",

@@ -235,15 +235,12 @@ def test_a_line_that_waits_for_the_interpreter_is_not_told_for_all_that_it_stand
     assert [one.at_stake_ns / S for one in found.findings if one.slug == "python-overhead"] == pytest.approx(told)
 
 
-@pytest.mark.parametrize(
-    ("other", "said"), [(ACTS, "while other threads of the program run Python:"), (RESTS, "50 % of its steps:")]
-)
-def test_a_line_that_stands_while_other_threads_run_python_is_told_with_these(
-    tmp_path: Path, other: list[Call], said: str
+@pytest.mark.parametrize(("other", "told"), [(ACTS, ["gil-contention"]), (RESTS, ["script-waits"])])
+def test_a_line_that_stands_waits_for_other_threads_where_these_run_python(
+    tmp_path: Path, other: list[Call], told: list[str]
 ) -> None:
-    """It may wait for the interpreter, which no frame shows."""
+    """For the interpreter, which no frame shows; else nothing tells what for."""
     stood = (2, 5, LOOP), (5, 8, [*LOOP, ("backward", "torch/_tensor.py", 9)])
-    finding = pick(diagnosed(tmp_path / "r", OWN, **beside(other, *stood)), "script-waits")
+    found = slugs(diagnosed(tmp_path / "r", OWN, **beside(other, *stood)))
 
-    assert said in finding.claim
-    assert finding.next_step.startswith("Only one thread of a process runs Python at a time") == (other is ACTS)
+    assert [slug for slug in found if slug in ("gil-contention", "script-waits")] == told
