@@ -49,16 +49,21 @@ class Contention:
 
 
 def contention(case: Case) -> Contention | None:
-    """What the thread of the steps waited for others that had the interpreter; None: nothing tells of that."""
+    """How the thread of the steps waits for others that have the interpreter; None: nothing tells of that."""
     stood = standing.of_phases(case, _PATHS)
     if stood is None or not others_run_python(case):
         return None
-    quiet = standing.outside_operators(case)
-    ran, lasts = (stood.ran, 1.0) if quiet is None else (quiet.ran, quiet.lasts)
-    still = lasts - ran - case.code.share(_PATHS, lambda sample: _may_wait(case, sample))
     beside = case.code.share(_PATHS, lambda sample: _is_python(case, sample), main=False)
+    cores = _cores_beside(case)
+    quiet = standing.outside_operators(case)
+    still = 0.0 if quiet is None else quiet.lasts - quiet.ran
+    if not case.kernels.has_gpu:
+        # Operators may seem to last while their thread waits for the interpreter. Those that it waits for run on cores
+        # that no Python has: one thread at a time.
+        still = max(still, 1 - stood.ran - max(0.0, cores - beside))
+    still -= case.code.share(_PATHS, lambda sample: _may_wait(case, sample))
     line = case.code.hottest_line(_PATHS, lambda sample: _is_python(case, sample), main=False)
-    return Contention(max(0.0, min(still, beside, _cores_beside(case))), beside, line, quiet is not None)
+    return Contention(max(0.0, min(still, beside, cores)), beside, line, quiet is not None)
 
 
 def _may_wait(case: Case, sample: Sample) -> bool:
