@@ -318,7 +318,8 @@ class SampledCode:
         Calls of such a function leave no frame of Python: what runs there is the engine's.
         """
         frame = sample.frames[0]
-        return frame.file in self.user_files and self.names_compiled([(frame.file, frame.line)])
+        line = frame.file, frame.line
+        return frame.file in self.user_files and (line in self._compiling or self.names_compiled([line]))
 
     def names_compiled(self, lines: Iterable[SourceLine]) -> bool:
         """Whether one of some lines of the user's calls a function that the engine compiled."""
@@ -346,9 +347,19 @@ class SampledCode:
     @cached_property
     def compiled(self) -> frozenset[str]:
         """Names of the functions of the user's that were compiled, as far as the engine told them."""
-        rows = self._run.chosen("spans", "kind", (SpanKind.GRAPH_COMPILE,), ("kind", "detail"))
-        told = (json.loads(row["detail"]).get("compiled") or {} for row in rows if row["detail"])
-        return frozenset(str(one["function"]) for one in told if one.get("function"))
+        return frozenset(name for name, _ in self._compilations)
+
+    @cached_property
+    def _compiling(self) -> frozenset[SourceLine]:
+        """Lines that had a function of the user's own compiled, by whatever name they call it (`self.step(...)`)."""
+        return frozenset(line for name, line in self._compilations if name in self.defined)
+
+    @cached_property
+    def _compilations(self) -> list[tuple[str, SourceLine]]:
+        """Name of each function that was compiled, and where it was called."""
+        rows = self._run.chosen("spans", "kind", (SpanKind.GRAPH_COMPILE,), ("kind", "detail", "file", "line"))
+        told = [(row, json.loads(row["detail"]).get("compiled") or {}) for row in rows if row["detail"]]
+        return [(str(one["function"]), (row["file"], row["line"])) for row, one in told if one.get("function")]
 
     def is_called_back(self, sample: Sample) -> bool:
         """Whether user code runs that a library called: a callback, a generator, a layer; on other threads any."""

@@ -38,7 +38,7 @@ def at_hand(frames):
 
 def _shape_of(value):
     """The shape of a large matrix of floats, which is one that is written out; None: it is none."""
-    if not host_arrays.may_be(value):
+    if not host_arrays.may_be(value, waits=True):  # once in a loop
         return None
     shape, layout = getattr(value, "shape", None), str(getattr(value, "layout", "strided"))
     if shape is None or len(shape) != 2 or "float" not in str(getattr(value, "dtype", "")) or "sparse" in layout:

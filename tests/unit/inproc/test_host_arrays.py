@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pytest
 from dlprof_probes.inproc import host_arrays
 
 
@@ -36,6 +37,35 @@ def test_a_tensor_in_the_host_s_memory_is_seen_without_its_graph() -> None:
 def test_a_tensor_on_a_device_is_left_there() -> None:
     """A copy would wait for it."""
     assert host_arrays.view_of(of_torch("cuda")) is None
+
+
+def of_mxnet(device: str, storage: str) -> Any:
+    """Stands for an array on a device, stored in some way, whose numbers are 1 and 2."""
+    made = type("NDArray", (), {"__module__": "mxnet.ndarray.ndarray"})()
+    made.context, made.stype = SimpleNamespace(device_type=device), storage
+    made.to_dlpack_for_read = np.array([1.0, 2.0]).__dlpack__
+    return made
+
+
+def test_an_array_of_mxnet_is_seen_where_its_numbers_are() -> None:
+    """Its DLPack is handed to NumPy as that asks for it."""
+    view = host_arrays.view_of(of_mxnet("cpu", "default"))
+
+    assert view is not None
+    assert view.tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize(("device", "storage"), [("gpu", "default"), ("cpu", "csr")])
+def test_an_array_of_mxnet_elsewhere_or_stored_in_parts_is_left_alone(device: str, storage: str) -> None:
+    """A copy would be made of it."""
+    assert host_arrays.view_of(of_mxnet(device, storage)) is None
+
+
+def test_arrays_that_are_waited_for_are_asked_for_by_name() -> None:
+    """Whoever looks at each batch must not wait."""
+    array = of_mxnet("cpu", "default")
+
+    assert (host_arrays.may_be(array), host_arrays.may_be(array, waits=True)) == (False, True)
 
 
 def test_a_tensor_of_tensorflow_on_a_device_is_left_there() -> None:

@@ -26,6 +26,7 @@ _TOLD = Query(
 _FIX = {
     "torch": "m = m.to_sparse_csr(), then torch.sparse.mm(m, x)",
     "tensorflow": "m = tf.sparse.from_dense(m), then tf.sparse.sparse_dense_matmul(m, x)",
+    "mxnet": "m = m.tostype('csr'), then nd.sparse.dot(m, x)",
     "jax": "m = jax.experimental.sparse.BCSR.fromdense(m), then m @ x; or jax.ops.segment_sum over its entries",
 }
 

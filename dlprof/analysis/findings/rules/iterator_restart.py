@@ -2,7 +2,7 @@
 
 tf.data tunes a running pipeline from a thread that sleeps twice as long after each look, from 10 ms on. Keras makes an
 iterator anew for each epoch, and so does each `for` over a data set; dropping the old one waits until that thread is
-awake: up to as long as the epoch took.
+awake: up to as long as the epoch took. At the end of a loop of the script's own that is time of the script.
 Seen with TensorFlow 2.21 and Keras 3.15; without tuning the waits are gone.
 """
 
@@ -16,14 +16,17 @@ import pyarrow.compute as pc
 
 from dlprof.analysis import loops
 from dlprof.analysis.columns import Integers, integers, steps_of
+from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.calls import Interval
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Remedy, Sentence, Support
 from dlprof.analysis.findings.title import Title
+from dlprof.analysis.samples import Sample
 from dlprof.schema.tree_paths import Tree
-from dlprof.schema.vocabulary import Ground, Loop
+from dlprof.schema.vocabulary import Ground, Loop, Phase
 
 TITLE = Title("TensorFlow stood still between epochs", "standing still between epochs")
+_BEHIND = Title("TensorFlow stood still behind the loop", "standing still behind the loop")
 _WAIT_NS = 50_000_000
 """Shorter waits before an epoch are what making an iterator takes."""
 _IDLE_PCT = 35.0
@@ -31,19 +34,25 @@ _IDLE_PCT = 35.0
 
 Of the cores that the process gets: where other programs have them, one that works uses as little.
 """
+_USE = Query("what the process did over time", "SELECT time_ns, cpu_pct FROM process_samples ORDER BY time_ns")
 _EVIDENCE = (
     Query(
         "wait before the first step of each epoch",
         "SELECT loop, epoch + 1 AS epoch, start_ns, input_ns FROM steps WHERE step = 0 ORDER BY input_ns DESC LIMIT 8",
     ),
-    Query("what the process did over time", "SELECT time_ns, cpu_pct FROM process_samples ORDER BY time_ns"),
+    _USE,
 )
 
 
 def look(case: Case) -> Iterator[Claim]:
-    """Waits before the first step of an epoch in which the process did nothing."""
+    """Waits before the first step of an epoch, and behind a loop, in which the process did nothing."""
     if not case.engine.tunes_input:
         raise Abstain("only the input pipelines of TensorFlow have such a tuner")
+    yield from _between(case)
+    yield from _behind(case)
+
+
+def _between(case: Case) -> Iterator[Claim]:
     waits = [(begin, end) for begin, end in _between_epochs(case) if end - begin > _WAIT_NS]
     idle = _idle(case, waits)
     total = sum(end - begin for begin, end in idle)
@@ -63,6 +72,31 @@ def look(case: Case) -> Iterator[Claim]:
         Remedy("tf.data's autotuning off", {}, {"autotune": False}) if of_keras else None,
         support=Support(Ground.PLACE, seen=len(idle)),
         fix=None if of_keras else _OPTIONS,
+    )
+
+
+def _behind(case: Case) -> Iterator[Claim]:
+    """A loop of the script's own stands in its line when its last step is over: the iterator goes with the loop."""
+    line = case.training_line
+    if loops.are_all_of_keras(case.run) or line is None:
+        return
+
+    def chosen(sample: Sample) -> bool:
+        return (sample.frames[0].file, sample.frames[0].line) == line  # nothing of Python runs above it
+
+    takes = case.takes(Tree.SCRIPT, share=case.code.share((Tree.SCRIPT,), chosen))
+    ended, total = _ends_of_steps(case), sum(takes.values())
+    if not len(ended) or total <= _WAIT_NS or not _idle(case, [(int(ended[-1]), int(ended[-1]) + total)]):
+        return
+    yield Claim(
+        Sentence("Behind the training loop the process did nothing, while TensorFlow took down its input pipeline:"),
+        takes,
+        [_USE, queries.python_stood(Phase.SCRIPT)],
+        _ADVICE_BY_HAND,
+        line,
+        support=case.code.support((Tree.SCRIPT,), chosen, ground=Ground.REPEATED),
+        fix=_OPTIONS,
+        title=_BEHIND,
     )
 
 

@@ -204,6 +204,20 @@ def test_a_line_that_calls_what_the_engine_compiled_is_the_engine_s(tmp_path: Pa
     assert told == {1: True, 2: False}
 
 
+@pytest.mark.parametrize(("source", "told"), [("def _update(x): ...\n", True), ("\n", False)], ids=["own", "other"])
+def test_a_line_that_had_a_function_of_the_script_s_compiled_calls_it_by_whatever_name(
+    source: str, told: bool, tmp_path: Path
+) -> None:
+    """`self.update = jax.jit(self._update)`; an operator of the engine's, which is compiled, too, says nothing."""
+    detail = json.dumps({"compiled": {"function": "_update", "again": False}})
+    compiled = runs.span("graph_compile", 2, 2.5, span_id=9, detail=detail)
+    run = runs.trained(tmp_path / "r", spans=[runs.fit_span(), compiled], **sampled((2, 3, FIT[:1])))
+    keep_source(run, source + "\n" * 5 + "params = self.update(params, x)\n")
+    mine = Case(run).code
+
+    assert [mine.calls_compiled(sample) for sample in mine.samples] == [told]
+
+
 def test_a_line_that_asks_for_batches_runs_what_gives_them(tmp_path: Path) -> None:
     """False on a script that was mended: the line of the loop over a data set of the engine's."""
     asked = [FIT[0], ("__next__", "tensorflow/python/data/ops/iterator_ops.py", 826)]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.unit import runs
-from tests.unit.analysis.findings.cases import Planted, Tables, cpu, diagnosed, on, parts, pick, quiet, slugs
+from tests.unit.analysis.findings.cases import Planted, Tables, cpu, diagnosed, on, parts, pick, quiet, sampled, slugs
 from tests.unit.runs import MS, S
 
 
@@ -88,3 +90,45 @@ def test_a_loop_of_the_scripts_own_drops_its_iterator_before_it_waits_for_a_batc
 
     assert (finding.at_stake_ns, finding.line, finding.remedy) == (1_500 * MS, 7, None)
     assert "options.autotune.enabled = False" in str(finding.fix)
+
+
+def behind_a_loop(cpu_pct: float, line: int = 7, steps_s: float = 6) -> Tables:
+    """Steps of a loop of the script's own at line 7, and 2 s behind them in which the main thread stands at a line."""
+    used = [
+        {
+            "time_ns": n * S // 10,
+            "interval_ns": S // 10,
+            "cpu_pct": cpu_pct if n > 80 else 95.0,
+            "rss_bytes": S,
+            "threads": 3,
+        }
+        for n in range(1, 100)
+    ]
+    intervals = runs.intervals(("import", 0, 2), ("fit.steps", 2, 2 + steps_s), ("script", 2 + steps_s, 10))
+    return quiet(
+        phases=parts(fit_steps=steps_s, script=8 - steps_s),
+        phase_intervals=intervals,
+        spans=[runs.fit_span()],
+        process_samples=used,
+        **sampled((2 + steps_s, 10, [("<module>", "train.py", line)])),
+    )
+
+
+OWN = {**on("tensorflow"), "keras": None}
+
+
+def test_a_loop_that_stands_in_its_line_behind_its_last_step_waits_for_its_pipeline(tmp_path: Path) -> None:
+    """It is time of the script, in which the process uses no core."""
+    finding = pick(diagnosed(tmp_path / "r", OWN, **behind_a_loop(0.0)), "iterator-restart")
+
+    assert finding.at_stake_ns == 2 * S
+    assert (finding.heading, finding.line) == ("TensorFlow stood still behind the loop", 7)
+    assert finding.claim.startswith("Behind the training loop the process did nothing")
+
+
+@pytest.mark.parametrize(
+    "tables", [behind_a_loop(95.0), behind_a_loop(0.0, line=9)], ids=["it works", "it stands in another line"]
+)
+def test_what_else_is_behind_a_loop_is_no_pipeline(tables: Tables, tmp_path: Path) -> None:
+    """Nothing is said."""
+    assert "iterator-restart" not in slugs(diagnosed(tmp_path / "r", OWN, **tables))
