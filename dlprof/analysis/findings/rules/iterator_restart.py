@@ -20,9 +20,10 @@ from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.calls import Interval
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Remedy, Sentence, Support
+from dlprof.analysis.findings.sampled_code import Chosen
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.samples import Sample
-from dlprof.schema.tree_paths import Tree
+from dlprof.schema.tree_paths import Tree, TreePath
 from dlprof.schema.vocabulary import Ground, Loop, Phase
 
 TITLE = Title("TensorFlow stood still between epochs", "standing still between epochs")
@@ -75,25 +76,38 @@ def _between(case: Case) -> Iterator[Claim]:
     )
 
 
-def _behind(case: Case) -> Iterator[Claim]:
-    """A loop of the script's own stands in its line when its last step is over: the iterator goes with the loop."""
+def taken_down(case: Case) -> Chosen | None:
+    """The stacks of the script that stand in the line of a loop of its own whose last step is over; None: none do so.
+
+    The iterator goes with the loop, and the process does nothing meanwhile.
+    """
     line = case.training_line
-    if loops.are_all_of_keras(case.run) or line is None:
-        return
+    if not case.engine.tunes_input or loops.are_all_of_keras(case.run) or line is None:
+        return None
 
     def chosen(sample: Sample) -> bool:
         return (sample.frames[0].file, sample.frames[0].line) == line  # nothing of Python runs above it
 
-    takes = case.takes(Tree.SCRIPT, share=case.code.share((Tree.SCRIPT,), chosen))
-    ended, total = _ends_of_steps(case), sum(takes.values())
+    ended, total = _ends_of_steps(case), sum(_behind_the_loop(case, chosen).values())
     if not len(ended) or total <= _WAIT_NS or not _idle(case, [(int(ended[-1]), int(ended[-1]) + total)]):
+        return None
+    return chosen
+
+
+def _behind_the_loop(case: Case, chosen: Chosen) -> dict[TreePath, int]:
+    return case.takes(Tree.SCRIPT, share=case.code.share((Tree.SCRIPT,), chosen))
+
+
+def _behind(case: Case) -> Iterator[Claim]:
+    chosen = taken_down(case)
+    if chosen is None:
         return
     yield Claim(
         Sentence("Behind the training loop the process did nothing, while TensorFlow took down its input pipeline:"),
-        takes,
+        _behind_the_loop(case, chosen),
         [_USE, queries.python_stood(Phase.SCRIPT)],
         _ADVICE_BY_HAND,
-        line,
+        case.training_line,
         support=case.code.support((Tree.SCRIPT,), chosen, ground=Ground.REPEATED),
         fix=_OPTIONS,
         title=_BEHIND,

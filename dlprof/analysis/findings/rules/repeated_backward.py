@@ -11,11 +11,13 @@ from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, So
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.samples import Sample
 from dlprof.schema.tree_paths import Tree
-from dlprof.schema.vocabulary import Basis, Category, Direction, Ground
+from dlprof.schema.vocabulary import Basis, Category, Direction, Ground, StepPart
 
 TITLE = Title("The gradient of one loss was taken again and again", "taking gradients of one loss again and again")
 _KEPT = Title("Each of several losses went back through the same graph", "losses that go back one by one")
 _KEEPS = r"retain_graph\s*=\s*True"
+_TAPE = r"GradientTape\(.*\bpersistent\s*=\s*True"
+_OF_TAPE = r"\.gradient\("
 _HEAVY = (Category.CONV, Category.MATMUL)
 """Operators that are told by layer both ways."""
 _OF_ONE = 3
@@ -32,7 +34,7 @@ _TOLD = Query(
 
 def look(case: Case) -> Iterator[Claim]:
     """Losses that go back one by one; else calls for one loss but for the longest: it goes as far back as all."""
-    kept = list(_kept_graphs(case))
+    kept = [*_kept_graphs(case), *_kept_tapes(case)]
     if kept:
         yield from kept
         return
@@ -85,6 +87,38 @@ def _kept_graphs(case: Case) -> Iterator[Claim]:
         )
 
 
+def _kept_tapes(case: Case) -> Iterator[Claim]:
+    """A tape of TensorFlow's that is asked several times a step: in a compiled step no stack of Python tells of it."""
+    if case.pair or case.loop is None or case.code.written(_TAPE) is None:
+        return
+    times = _ways_back(case)
+    saved = _share_on_the_way_back(case) * (1 - 1 / times) if times >= _OF_ONE else 0.0
+    takes = case.takes(Tree.FIT_STEPS / StepPart.KERNELS, share=saved)
+    share = sum(takes.values()) / max(1, case.time(Tree.FIT_STEPS))
+    if share < _SHARE:
+        return
+    yield Claim(
+        Sentence(f"What several losses of a step share goes back {times:.0f} times, as one tape is asked for each:"),
+        takes,
+        [queries.operators(by="layer, direction, op")],
+        "Unless the gradients of each loss are looked at by themselves: add the losses up (with their weights) inside "
+        "of the tape, and call tape.gradient once on the sum; the tape need not be persistent then. The way back "
+        "through what they share is gone once.",
+        case.code.written(_OF_TAPE) or case.code.written(_TAPE),
+        title=_KEPT,
+        basis=Basis.ESTIMATED,
+        support=Support(Ground.REPEATED, seen=case.kernels.seen_steps, part=share, usual=_USUAL),
+        fix="tape.gradient(total_loss, variables), once",
+    )
+
+
+def _share_on_the_way_back(case: Case) -> float:
+    """Share of the operators' time in the windows that is on the way back."""
+    rows = case.kernels.operators.rows
+    whole = sum(row.total_ns for row in rows)
+    return sum(row.total_ns for row in rows if row.direction == Direction.BACKWARD) / whole if whole else 0.0
+
+
 def _ways_back(case: Case) -> float:
     """How often the convolution or product with most time on the way back ran there for each time on the way forward.
 
@@ -95,8 +129,13 @@ def _ways_back(case: Case) -> float:
     most = max(back, key=lambda row: row.total_ns, default=None)
     if most is None:
         return 0.0
-    there = [row.count for row in heavy if row.layer == most.layer and row.direction == Direction.FORWARD]
+    there = [row.count for row in heavy if row.direction == Direction.FORWARD and _is_of(most.layer, row.layer)]
     return most.count / max(there) / (2 if most.category == Category.MATMUL else 1) if there else 0.0
+
+
+def _is_of(part: str | None, layer: str | None) -> bool:
+    """Whether that is the layer, or a part of it: an operator that was joined with others is of the layer itself."""
+    return part is not None and layer is not None and f"{part}/".startswith(f"{layer}/")
 
 
 def _goes_back_at(case: Case, line: SourceLine, sample: Sample) -> bool:

@@ -20,7 +20,8 @@ from dlprof.analysis.findings.finding import Abstain, Claim, Query, Rank, Senten
 from dlprof.analysis.findings.followed_children import Children
 from dlprof.analysis.findings.own_evaluations import Doing
 from dlprof.analysis.findings.own_processes import OwnProcesses
-from dlprof.analysis.findings.rules import python_overhead
+from dlprof.analysis.findings.rules import iterator_restart, python_overhead
+from dlprof.analysis.findings.sampled_code import Chosen
 from dlprof.analysis.findings.standing import Standing
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.samples import Sample
@@ -86,27 +87,38 @@ def look(case: Case) -> Iterator[Claim]:
     stood = standing.of_phases(case, python_overhead.SCRIPT)
     if stood is not None:
         away = (waited.share if waited is not None else 0.0) + (_of_threads(case) if trained is not None else 0.0)
-        yield from _standing(case, stood, min(1.0, away), of_threads=trained is not None)
+        down = iterator_restart.taken_down(case)
+        away += case.code.share(python_overhead.SCRIPT, down) if down is not None else 0.0
+        yield from _standing(case, stood, min(1.0, away), _told_already(case, down, of_threads=trained is not None))
     elif not told and waited is None and trained is None:  # else what was said stays said
         raise Abstain("whether the script's thread was running was measured for too little of its own code")
 
 
-def _standing(case: Case, stood: Standing, waited: float, *, of_threads: bool) -> Iterator[Claim]:
-    """It stands, and not for what is told already: processes that it started, or (`of_threads`) a thread that trains.
+def _told_already(case: Case, down: Chosen | None, *, of_threads: bool) -> Chosen:
+    """Stacks of what is told already: waits for processes, for a thread that trains, for a pipeline that goes."""
+
+    def chosen(sample: Sample) -> bool:
+        if of_threads and doing.waits_for_thread(sample.frames):
+            return True
+        return own_processes.waits(case, sample) or (down is not None and down(sample))
+
+    return chosen
+
+
+def _standing(case: Case, stood: Standing, waited: float, is_told: Chosen) -> Iterator[Claim]:
+    """It stands, and not for what is told already.
 
     Args:
         case: The run.
         stood: How its thread stands.
         waited: Share of its own code in which it waits for that.
-        of_threads: Whether a thread that trains is told.
+        is_told: Stacks in which it does.
     """
     share = stood.share - waited
     is_own = python_overhead.of_no_engine()
 
     def chosen(sample: Sample) -> bool:
-        if not waited or not is_own(sample):
-            return is_own(sample)
-        return not (own_processes.waits(case, sample) or (of_threads and doing.waits_for_thread(sample.frames)))
+        return is_own(sample) and not (waited and is_told(sample))
 
     left = case.code.share(python_overhead.SCRIPT, chosen) / (1 - waited) if waited < 1 else 0.0
     takes = case.takes(*python_overhead.SCRIPT, share=share * min(1.0, left))

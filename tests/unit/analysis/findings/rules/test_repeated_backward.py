@@ -83,3 +83,31 @@ def test_losses_that_go_back_one_by_one_leave_one_of_their_ways(tmp_path: Path) 
 def test_a_graph_that_is_kept_once_or_not_at_all_is_none(times: int, text: str, tmp_path: Path) -> None:
     """Two losses may be for two models; parts of a batch that go back one by one save memory."""
     assert "repeated-backward" not in slugs(going_back(times, text).diagnosis(tmp_path))
+
+
+def on_one_tape(times: int, made: str) -> Planted:
+    """300 compiled steps of 6 s, in whose window a convolution goes back so often for each time forward."""
+    conv = {"op": "_FusedConv2D", "category": "conv", "layer": "model/body", "direction": "forward", "ms": 2}
+    back = {**conv, "op": "Conv2DBackpropFilter", "layer": "model/body/convolution", "direction": "backward"}
+    row = {"file": "train.py", "function": "step", "first_line": 1, "line": 1, "hits": None, "time_ns": S}
+    source = (
+        f"with tf.{made} as tape:\n    losses = heads(x)\nfor loss in losses:\n    tape.gradient(loss, variables)\n"
+    )
+    kernels = [conv, *[{**back, "ms": 14 / times}] * times]
+    return Planted(quiet(spans=[runs.fit_span()], **runs.window(kernels), lines=[row]), TOLD, source=source)
+
+
+def test_losses_whose_gradients_are_taken_of_one_tape_leave_one_of_their_ways(tmp_path: Path) -> None:
+    """Seven, in 14 of the 16 ms of operators of a step of 20: six sevenths of these, at the line that takes them."""
+    finding = pick(on_one_tape(7, "GradientTape(persistent=True)").diagnosis(tmp_path), "repeated-backward")
+
+    assert finding.at_stake_ns == pytest.approx(6 / 7 * 14 / 20 * 6 * S, rel=0.01)
+    assert (finding.line, "goes back 7 times" in finding.claim) == (4, True)
+
+
+@pytest.mark.parametrize(
+    ("times", "made"), [(2, "GradientTape(persistent=True)"), (7, "GradientTape()")], ids=["two", "tapes-of-their-own"]
+)
+def test_a_tape_that_is_asked_twice_or_once_is_none(times: int, made: str, tmp_path: Path) -> None:
+    """Two losses may be for two models."""
+    assert "repeated-backward" not in slugs(on_one_tape(times, made).diagnosis(tmp_path))
