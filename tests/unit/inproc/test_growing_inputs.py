@@ -202,6 +202,18 @@ def test_predictions_of_a_model_count(out: Recorded, probe: Probe, now: Clock) -
     assert [(each["calls"], each["last"]) for each in told(out, probe)] == [(27, 29)]
 
 
+def test_predictions_of_the_same_length_begin_no_sequence(out: Recorded, probe: Probe, now: Clock) -> None:
+    """One begins with the last of them, as long as its second call has a piece more."""
+    one = object()
+    for length in (3, 3, 3, *range(4, 30)):
+        probe.growing.predicted((one, words(1, length)), {"verbose": 0})
+        now.ns += MS
+
+    assert [(each["calls"], each["first"]) for each in told(out, probe)] == [(27, 3)]
+    (span,) = (each for each in out.stream().spans.values() if each.kind == "growing_input")
+    assert (span.end or 0) - span.start == 26 * MS
+
+
 def test_sequences_that_are_too_many_are_counted(model: Model, out: Recorded, probe: Probe) -> None:
     """64 of one line are told."""
     for _ in range(70):
