@@ -114,6 +114,16 @@ class InputGraph:
         return None
 
     @property
+    def batch_behind(self) -> int | None:
+        """Elements of the slowest stage in a batch that a stage behind it makes; None: none does, or several do."""
+        place, sizes = self.stages[self.slowest].parent if self.slowest is not None else None, []
+        while place is not None:
+            stage = self.stages[place]
+            sizes += [stage.batch_size] if stage.batch_size else []
+            place = stage.parent
+        return sizes[0] if len(sizes) == 1 else None
+
+    @property
     def dropped_behind(self) -> Dropping | None:
         """The stage that lets only some of what the slowest one makes through; None: none does, or few are dropped."""
         if self.slowest is None:

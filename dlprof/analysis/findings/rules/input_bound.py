@@ -7,9 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 
-import pyarrow.compute as pc
-
-from dlprof.analysis import columns, input_graphs, steps
+from dlprof.analysis import input_graphs, steps
 from dlprof.analysis.findings import (
     cut_windows,
     drawn_rows,
@@ -24,6 +22,7 @@ from dlprof.analysis.findings import (
     received_batches,
     small_calls,
     standing,
+    unfilled_caches,
     worker_contention,
 )
 from dlprof.analysis.findings.case import Case
@@ -32,10 +31,11 @@ from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, So
 from dlprof.analysis.findings.input_load import InputLoad
 from dlprof.analysis.findings.own_evaluations import Doing
 from dlprof.analysis.findings.title import Title
+from dlprof.analysis.findings.unfilled_caches import UnfilledCache
 from dlprof.analysis.input_graphs import GraphStage
 from dlprof.analysis.training import OpenedOnce
 from dlprof.schema.tree_paths import Tree, TreePath
-from dlprof.schema.vocabulary import Ground, InputStage, Loop, Phase
+from dlprof.schema.vocabulary import Ground, InputStage, Phase
 from dlprof.units import duration, times
 
 TITLE = Title("The training waited for its input", "waiting for the input")
@@ -61,8 +61,6 @@ _MANY_ELEMENTS, _SHORT_CALL_NS = 16, 200_000
 """A function that takes less for one of so many is mostly called: for all of them at once it takes little more."""
 _GENERATOR = "Generator"
 """Stage of tf.data that asks a generator of Python."""
-_AS_LONG = 0.7
-"""Of a step of the first epoch: without the work whose results are kept, those of later ones take less."""
 _WAITS = Query(
     "wait before each step, and the step itself",
     "SELECT loop, count(*) AS steps, median(input_ns) AS input_median_ns, sum(input_ns) AS input_ns, "
@@ -86,14 +84,16 @@ class _Slowest:
         dropped: What is said of the elements of it that a stage behind it drops; None: none does.
         never_full: The stage behind it that keeps what it makes, and nothing for the next epoch; None: none does.
         cuts_windows: Whether it makes a data set of each window.
+        batch_size: Of the batches that are made of its elements; None: it makes them itself, or that is not told.
     """
 
     stage: GraphStage
     batches: int
     kept: GraphStage | None
     dropped: DroppedElements | None = None
-    never_full: GraphStage | None = None
+    never_full: UnfilledCache | None = None
     cuts_windows: bool = False
+    batch_size: int | None = None
 
     @property
     def place(self) -> SourceLine | None:
@@ -344,24 +344,15 @@ def _slowest(case: Case) -> _Slowest | None:
     stage = graph.slowest_stage if graph is not None else None
     if graph is None or stage is None:
         return None
-    behind = graph.kept_behind
-    never_full = behind if behind is not None and _are_epochs_alike(case) else None
-    dropped = dropped_elements.of_training(graph)
-    return _Slowest(stage, graph.batches, graph.kept_before, dropped, never_full, cut_windows.are_cut(case, stage))
-
-
-def _are_epochs_alike(case: Case) -> bool:
-    """Whether steps of the last epoch take as long as those of the first, in which a cache would have been filled."""
-    table = columns.steps_of(case.run.table("steps", ("loop", "epoch", "dur_ns", "first")), Loop.TRAIN)
-    table = table.filter(pc.and_(pc.is_valid(table["epoch"]), pc.invert(pc.fill_null(table["first"], False))))
-    if not table.num_rows:
-        return False
-    ends = pc.min_max(table["epoch"]).as_py()
-    first, last = (
-        pc.approximate_median(table.filter(pc.equal(table["epoch"], ends[end]))["dur_ns"]).as_py()
-        for end in ("min", "max")
+    return _Slowest(
+        stage,
+        graph.batches,
+        graph.kept_before,
+        dropped_elements.of_training(graph),
+        unfilled_caches.behind_slowest(case, graph),
+        cut_windows.are_cut(case, stage),
+        graph.batch_behind,
     )
-    return bool(ends["max"] > ends["min"] and last >= _AS_LONG * first)
 
 
 def _of_elements(slowest: _Slowest) -> str:
@@ -386,12 +377,13 @@ def _each_call(slowest: _Slowest) -> tuple[int, float]:
     0 ns: it is not, or it has enough to do in each call.
     """
     stage = slowest.stage
-    each = stage.batch_size or stage.elements // slowest.batches
+    each = stage.batch_size or slowest.batch_size or stage.elements // slowest.batches
     if not (stage.function or stage.name == _GENERATOR) or not stage.work_ns or each < _MANY_ELEMENTS:
         return each, 0.0
     if cut_windows.makes_data_sets(stage) and not slowest.cuts_windows:
         return each, 0.0
-    ns = stage.work_ns / (each * slowest.batches)
+    asked = stage.elements if slowest.batch_size and not stage.batch_size else 0
+    ns = stage.work_ns / (asked or each * slowest.batches)
     return each, ns if ns <= _SHORT_CALL_NS else 0.0
 
 
@@ -422,11 +414,7 @@ def _of_stage(slowest: _Slowest) -> str:
     )
     dropped = slowest.dropped.said if slowest.dropped else ""
     if slowest.never_full:
-        kept += (
-            f"The cache at line {slowest.never_full.line} keeps nothing for the next epoch, whose steps take as long: "
-            "it is full only when all that goes into it was read to the end, and what stands behind it (take, or "
-            "steps_per_epoch) stops before. "
-        )
+        kept += slowest.never_full.said
     return (
         f"In a kernel window its slowest stage was {stage.name}{calls}{made}: {took} for a batch{threads}. "
         f"{kept}{dropped}"
@@ -453,7 +441,7 @@ def _behind(slowest: _Slowest | None) -> str | None:
         return slowest.dropped.fix
     which = dropped_elements.named(slowest.stage)
     if slowest.never_full is not None:
-        return f".cache() behind .take(...), not in front of it (line {slowest.never_full.line})"
+        return slowest.never_full.fix
     if slowest.kept is None:
         return None
     return (

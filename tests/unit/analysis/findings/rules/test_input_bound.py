@@ -421,32 +421,21 @@ def test_a_map_that_may_be_another_is_not_blamed(source: str, tmp_path: Path) ->
     assert pick(diagnose.diagnose(run), "input-bound").line is None
 
 
-@pytest.mark.parametrize(("last_ms", "never_full"), [(20.0, True), (5.0, False)])
-def test_a_cache_whose_epochs_all_take_as_long_is_never_full(last_ms: float, never_full: bool, tmp_path: Path) -> None:
-    """What stands behind it stops before all of it was read; where it is full, later epochs take less."""
-    row = {"window": 0, "pipeline": 0, "starting_ns": 0, "total_ns": S, "asynchronous": False, "file": "train.py"}
+def test_a_batch_has_as_many_elements_as_it_is_told_to_have(tmp_path: Path) -> None:
+    """A window in which 280 elements were asked for, and ten batches of 32 went out."""
+    row = {"window": 0, "pipeline": 0, "starting_ns": 0, "total_ns": S, "asynchronous": False}
+    mapped = {"function": "scale", "file": "train.py", "line": 33, "own_ns": 28 * MS}
     stages = [
-        {**row, "stage": 0, "name": "Root", "element_count": 10, "own_ns": 0, "file": None},
-        {**row, "stage": 1, "parent": 0, "name": "MemoryCache", "element_count": 10, "own_ns": 0, "line": 34},
-        {
-            **row,
-            "stage": 2,
-            "parent": 1,
-            "name": "Map",
-            "element_count": 10,
-            "own_ns": S,
-            "function": "mel",
-            "line": 33,
-        },
+        {**row, "stage": 0, "name": "Root", "element_count": 10, "own_ns": 0},
+        {**row, "stage": 1, "parent": 0, "name": "BatchV2", "element_count": 10, "own_ns": 0, "batch_size": 32},
+        {**row, "stage": 2, "parent": 1, "name": "Map", "element_count": 280, **mapped},
     ]
     window = {"window": 0, "engine": "tensorflow", "loop": "train", "steps": 10, "start_ns": 3 * S, "dur_ns": S}
-    steps = [*runs.steps(100), *runs.steps(100, start_s=4, dur_ms=last_ms, epoch=1)]
-    tables = waiting_for_input(steps=steps, input_stages=stages, kernel_windows=[window], **MADE)
+    tables = waiting_for_input(input_stages=stages, kernel_windows=[window], **MADE)
 
-    finding = pick(diagnosed(tmp_path / "r", **tables), "input-bound")
+    advice = pick(diagnosed(tmp_path / "r", **tables), "input-bound").next_step
 
-    assert ("The cache at line 34 keeps nothing for the next epoch" in finding.next_step) == never_full
-    assert (finding.fix == ".cache() behind .take(...), not in front of it (line 34)") == never_full
+    assert "scale is called for each of 32 elements of a batch, 100 µs each" in advice
 
 
 def test_workers_that_were_hardly_sampled_make_it_less_sure(tmp_path: Path) -> None:
