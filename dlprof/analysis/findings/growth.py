@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -36,6 +37,8 @@ _FEW = 5
 _RISES_OF_FEW = 0.8
 _GREW = 1.5
 """The last stretch takes so much longer than the first, at least."""
+_LEVELS_OFF = 0.3
+"""Share of the whole growth that the last two of five stretches have, below which it levels off: half of it if even."""
 
 
 SHARE_OF_WORK = 0.10
@@ -56,6 +59,7 @@ class Growth:
         in_callbacks: Share of the lost time by which callbacks in the steps grew: 0 to 1.
         period: It is each n-th step alone that grows; 1: all do.
         of_callbacks: Whether times and growth are those of the callbacks in the steps alone.
+        levels_off: Whether most of it is over before the last stretches: what steps leave behind grows on.
         halves: When the first step began, half of them were over, and the last one was (ns); None: not of steps.
     """
 
@@ -67,6 +71,7 @@ class Growth:
     in_callbacks: float = 0.0
     period: int = 1
     of_callbacks: bool = False
+    levels_off: bool = False
     halves: tuple[int, int, int] | None = None
 
 
@@ -206,7 +211,19 @@ def of_times(times: Integers) -> Growth | None:
     grows = all(later > earlier for earlier, later in pairwise(medians))
     if rank < _RISES or not grows or medians[-1] < _GREW * medians[0]:
         return None
-    return Growth(len(times), int(medians[0]), int(medians[-1]), _beyond_first(times), rank)
+    late = (medians[-1] - medians[-3]) / (medians[-1] - medians[0])
+    lost_ns = min(_beyond_first(times), _beyond_usual(times, medians))
+    return Growth(len(times), int(medians[0]), int(medians[-1]), lost_ns, rank, levels_off=late < _LEVELS_OFF)
+
+
+def _beyond_usual(times: Integers, medians: Sequence[float]) -> int:
+    """The same by the median of each stretch (ns): single steps that take long by chance are not what grows.
+
+    The first times are those at a quarter of the first stretch, for all that its median and the next one's tell.
+    """
+    base = medians[0] - (medians[1] - medians[0]) / 4
+    stretches = np.array_split(times, _PARTS)
+    return int(sum(max(0.0, usual - base) * len(part) for usual, part in zip(medians, stretches, strict=True)))
 
 
 def _beyond_first(times: Integers) -> int:

@@ -54,6 +54,13 @@ _OF_LINE = (
     "What runs at that line goes through all that earlier steps left (lists that they add to, all outputs so far): "
     "work on what is new, keep sums in place of values, or do it less often: every so many steps, and at the end."
 )
+_OF_LEVEL = (
+    "They grow and then level off, which is not how steps grow for what each of them leaves behind. Weights or "
+    "gradients that shrink towards zero may have become numbers so small that a processor computes with them slowly "
+    "(denormal ones): see whether the same steps stay fast with torch.set_flush_denormal(True), or in another engine "
+    "with small values set to zero. Else see what changes in the training meanwhile, or on the machine (clock, other "
+    "programs)."
+)
 _EVIDENCE = Query(
     "steps, by tenths of the loop",
     "SELECT tenth, count(*) AS steps, median(dur_ns) AS median_ns FROM (SELECT dur_ns, ntile(10) OVER (ORDER BY "
@@ -77,13 +84,14 @@ def look(case: Case) -> Iterator[Claim]:
     line = grows_at or _line(case, grown, path)
     written = line is not None and back <= _BACKWARD and file_work.writes(case, line)
     turns = _turns(case, grown)
+    is_open = grown.levels_off and not called and not written and not turns and back <= _BACKWARD
     if growth.in_callbacks(case) and not written and any(slow_callback.look(case)):
         return  # it tells the growth with the rest of them
     yield Claim(
         Sentence(
             f"{_grew(grown, turns)}{', most of all in the backward pass' * (back > _BACKWARD)}"
             f"{', in callbacks' * (called and not grown.of_callbacks)}"
-            f"{f', most of all at line {grows_at[1]}' if grows_at else ''}:"
+            f"{f', most of all at line {grows_at[1]}' if grows_at else ''}{', and level off' * is_open}:"
         ),
         case.takes(path, share=share),
         [_EVIDENCE, queries.python_stood(Phase.FIT_STEPS)],
@@ -93,6 +101,8 @@ def look(case: Case) -> Iterator[Claim]:
         if called
         else _OF_SOME
         if grown.period > 1
+        else _OF_LEVEL
+        if is_open
         else _OF_TURNS
         if turns
         else _OF_LINE
@@ -100,7 +110,7 @@ def look(case: Case) -> Iterator[Claim]:
         else _advice(in_backward=back > _BACKWARD),
         line,
         title=_OF_UNEQUAL if turns else TITLE,
-        support=Support(Ground.REPEATED, seen=grown.count, agree=0.0 if turns else grown.rank),
+        support=Support(Ground.REPEATED, seen=grown.count, agree=0.0 if turns or is_open else grown.rank),
         fix=_fix(case) if back > _BACKWARD else _APPENDED if written else None,
     )
 

@@ -18,6 +18,25 @@ def test_what_grows_is_told_with_what_it_costs_beyond_the_first() -> None:
     assert grown.rank == pytest.approx(1.0)
 
 
+def test_single_times_that_are_long_by_chance_are_not_what_grows() -> None:
+    """Ten of 100 take a thousand ns longer: 10,000 ns that are none of the growth's 4,500."""
+    times = np.arange(100)
+    times[5::10] += 1000
+    grown = growth.of_times(times)
+
+    assert grown is not None
+    assert grown.lost_ns < 5_500
+
+
+@pytest.mark.parametrize(("power", "levels_off"), [(1.0, False), (2.0, False), (0.5, False), (0.1, True)])
+def test_what_grows_less_and_less_levels_off(power: float, levels_off: bool) -> None:
+    """As the time itself, its square and its root do not."""
+    grown = growth.of_times((1e6 * np.arange(1, 201) ** power - 9e5).astype(np.int64))
+
+    assert grown is not None
+    assert grown.levels_off is levels_off
+
+
 def test_few_times_and_one_jump_tell_nothing() -> None:
     """Nineteen are too few; a jump is no growth."""
     assert growth.of_times(np.arange(19)) is None

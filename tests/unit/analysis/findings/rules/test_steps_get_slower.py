@@ -196,6 +196,21 @@ def test_a_file_that_is_written_anew_with_all_that_was_before_is_to_be_added_to(
     assert str(finding.fix).startswith("open(path, 'a') in place of open(path, 'w')") == is_file
 
 
+def test_growth_that_levels_off_is_asked_about_and_nothing_is_said_to_be_kept(tmp_path: Path) -> None:
+    """From 10 ms towards 50: most of it is over in the first half, as where numbers become denormal."""
+    rows, at = [], 2_000.0
+    for row in runs.steps(100):
+        ms = 50 - 40 * 0.97 ** row["step"]
+        rows.append({**row, "start_ns": int(at * MS), "dur_ns": int(ms * MS)})
+        at += ms
+    finding = pick(diagnosed(tmp_path / "r", **quiet(steps=rows)), "steps-get-slower")
+
+    assert "and level off" in finding.claim
+    assert finding.confidence < 0.5
+    assert "torch.set_flush_denormal(True)" in finding.next_step
+    assert "leaves behind: lists" not in finding.next_step
+
+
 EPISODES = [
     "for episode in range(100):",
     "    while not done:",
