@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dlprof.analysis.findings import queries, validated_arguments
+from dlprof.analysis.findings import debugged_allocations, queries, validated_arguments
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Remedy, Sentence, Support
 from dlprof.analysis.findings.title import Title
@@ -22,10 +22,10 @@ _MOST = 0.95
 
 def look(case: Case) -> Iterator[Claim]:
     """Switches that were on when the training began."""
-    validated = list(validated_arguments.claims(case))
-    yield from validated
+    told = [*debugged_allocations.claims(case), *validated_arguments.claims(case)]
+    yield from told
     if case.training is None:
-        if validated:
+        if told:
             return  # what was said stays said
         raise Abstain("the run did not train under Keras")
     other = case.other.training.flags if case.other and case.other.training else {}
