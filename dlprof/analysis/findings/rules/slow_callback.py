@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator
 
 from dlprof.analysis.findings import growing_lengths, growth, queries
@@ -45,7 +47,7 @@ def look(case: Case) -> Iterator[Claim]:
         ),
         case.takes(Tree.FIT_CALLBACKS, share=total / max(1, case.own(Tree.FIT_CALLBACKS))),
         [_BY_EPOCH, queries.python_stood(Phase.FIT_CALLBACKS, Phase.FIT_STEPS, where="s.thread = 'MainThread'")],
-        f"{case.code.counting_note(line)}{_OF_WEIGHTS if weights else _OF_GROWTH if grown else _LESS_OFTEN}",
+        f"{case.code.counting_note(line)}{_OF_WEIGHTS if weights else _OF_GROWTH if grown else _less_often(case)}",
         line,
         support=Support(Ground.REPEATED, seen=grown.count, agree=max(0.0, grown.rank))
         if grown
@@ -61,12 +63,45 @@ _OF_GROWTH = (
     "or do that work once an epoch."
 )
 _LESS_OFTEN = "Do that work once an epoch instead of at each batch, on fewer values, or on another thread."
+_OF_EPOCHS = (
+    "It is done at the beginning or the end of epochs: do it every few epochs or once, behind the training, on fewer "
+    "values, or on another thread."
+)
+_OF_TRAINING = (
+    "It is done once in a training, as it begins or ends: do less of it, on fewer values, or on another thread."
+)
+_HOOKS = re.compile(
+    r"(?:^|\.)on_(?:(?P<training>train_(?:begin|end))|(?P<epoch>epoch_(?:begin|end))|\w*batch_(?:begin|end))$"
+)
+"""What Keras calls of a callback, by how often."""
 _OF_WEIGHTS = (
     "get_weights and set_weights copy weights to the host and back: change them where they are, by a constraint of the "
     "layer (part of the compiled step) or by variable.assign() with operations of the engine; or do it once an epoch."
 )
 _COPIES = frozenset({"get_weights", "set_weights", "batch_set_value", "batch_get_value"})
 """Methods of Keras that bring weights to the host, or set them from there."""
+
+
+def _less_often(case: Case) -> str:
+    """What to do, by how often what takes most of the callbacks' time is called; where that is not seen, per batch."""
+    stood: Counter[str] = Counter()
+    for sample in case.code.samples:
+        if sample.main and Tree.FIT_CALLBACKS.holds(sample.phase):
+            stood[_rhythm(sample)] += sample.dur_ns
+    most = max(stood, key=lambda rhythm: stood[rhythm], default="")
+    return {_EPOCH: _OF_EPOCHS, _TRAINING: _OF_TRAINING}.get(most, _LESS_OFTEN)
+
+
+_EPOCH, _TRAINING = "epoch", "training"
+
+
+def _rhythm(sample: Sample) -> str:
+    """`training`, `epoch`, or empty: at each batch, or not known; by the outermost method that Keras calls."""
+    for frame in reversed(sample.frames):
+        called = _HOOKS.search(frame.function)
+        if called is not None:
+            return next((name for name in (_EPOCH, _TRAINING) if called[name]), "")
+    return ""
 
 
 def _grew(grown: Growth) -> str:

@@ -40,6 +40,27 @@ def test_a_slow_callback_is_named_with_its_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("hook", "advice"),
+    [
+        ("on_batch_end", "Do that work once an epoch instead of at each batch"),
+        ("on_train_batch_begin", "Do that work once an epoch instead of at each batch"),
+        ("on_epoch_end", "It is done at the beginning or the end of epochs: do it every few epochs or once"),
+        ("on_train_begin", "It is done once in a training, as it begins or ends"),
+    ],
+)
+def test_the_advice_follows_how_often_a_callback_is_called(hook: str, advice: str, tmp_path: Path) -> None:
+    """By the method that Keras calls, whatever that one calls in turn."""
+    calls = [
+        (f"CallbackList.{hook}", "keras/src/callbacks/callback_list.py", 9),
+        (f"Own.{hook}", "train.py", 33),
+        ("on_predict_batch_end", "train.py", 40),
+    ]
+    stood = sampled((7, 8, [*FIT, *calls]))
+
+    assert pick(diagnosed(tmp_path / "r", **in_callbacks() | stood), "slow-callback").next_step.startswith(advice)
+
+
+@pytest.mark.parametrize(
     "calls",
     [
         [("on_train_batch_end", "keras/src/callbacks/callback_list.py", 9), ("wait", "<python>/threading.py", 5)],
