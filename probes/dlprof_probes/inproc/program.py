@@ -89,7 +89,8 @@ class Program(object):
     def _profiled(self, profiled, code, text):
         """The code to be run; what had to be loaded for it is nothing to the program, either."""
         before = len(sys.modules)
-        code = profiled(code, text)
+        with shadowing.UsersLast():  # what is loaded for it is ours: a file of the program's runs when that asks for it
+            code = profiled(code, text)
         if len(sys.modules) != before:
             shadowing.forget(shadowing.before_library(), self._known)
         return code

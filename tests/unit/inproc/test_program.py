@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import subprocess
 import sys
 import types
@@ -61,6 +62,31 @@ def test_no_module_of_the_programs_own_is_run_by_the_probe(tmp_path: Path) -> No
 
     expected = f"begins\njson\nrandom\n{tmp_path}/json.py {tmp_path}/random.py\n"
     assert (done.stdout, done.stderr) == (expected, "")
+
+
+def test_what_is_loaded_to_count_lines_runs_no_file_beside_the_script(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A module of Python's that is first needed then, such as `types`, is Python's own, and is forgotten again."""
+    (tmp_path / "this.py").write_text("raise RuntimeError")
+    (tmp_path / "script.py").write_text("")
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    monkeypatch.setattr(sys, "argv", [str(tmp_path / "script.py")])
+    monkeypatch.setitem(sys.modules, "__main__", types.ModuleType("__main__"))
+    monkeypatch.setattr(shadowing, "forget", lambda *_told: None)
+
+    def profiled(code: types.CodeType, _text: bytes) -> types.CodeType:
+        found = importlib.util.find_spec("this")
+        assert found is not None
+        assert found.origin != str(tmp_path / "this.py")
+        return code
+
+    made = program.Program({"script": str(tmp_path / "script.py"), "argv": [str(tmp_path / "script.py")]})
+    made.prepare_interpreter()
+    before = list(sys.path)
+    made.call(profiled)
+
+    assert sys.path == before
 
 
 def test_the_original_arguments_of_a_module_are_those_that_python_was_given(monkeypatch: pytest.MonkeyPatch) -> None:
