@@ -32,7 +32,7 @@ def test_recorded_allocations_are_told_with_the_variable_to_leave_out(tmp_path: 
     """Five frames of each."""
     (claim,) = told(tmp_path / "r", {"PYTHONTRACEMALLOC": "5"})
 
-    assert "with a stack of 5 frames at most (PYTHONTRACEMALLOC=5)" in claim.sentence.before
+    assert "with a stack of up to 5 frames (PYTHONTRACEMALLOC=5)" in claim.sentence.before
     assert claim.fix == "leave PYTHONTRACEMALLOC out"
     assert claim.remedy is not None
     assert claim.remedy.environment == {"PYTHONTRACEMALLOC": None}
