@@ -17,6 +17,7 @@ from dlprof.analysis.findings import (
     one_hot_targets,
     own_loop_waits,
     pair_differences,
+    recorded_evaluations,
 )
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Query, Remedy, Sentence, Support
@@ -50,6 +51,10 @@ _NONE_ANEW = (
 _KEEPS = (
     f"{_NONE_ANEW} Or let malloc keep what is freed, rather than give it back to the kernel and get it anew: set "
     "GLIBC_TUNABLES before the program starts, in which case it stays as large as it ever was."
+)
+_OF_GRAPHS = (
+    "See first whether that is gone with the evaluation under torch.no_grad(): what its forward passes record for a "
+    "way back is memory that is new each time."
 )
 _USE_LESS = (
     "Use less memory: a smaller batch, data read in pieces or with fewer bytes a number, no second copy of them."
@@ -101,7 +106,8 @@ def look(case: Case) -> Iterator[Claim]:
     line = case.code.hottest_line(tuple(inside), case.code.is_called_back)
     targets = one_hot_targets.said(case) if not by_others and one_hot_targets.are_made_at(case, line) else None
     are_new = 2 * touched > lost
-    kept = _kept(case) if are_new and not by_others else None
+    records = are_new and targets is None and any(recorded_evaluations.claims(case))
+    kept = _kept(case) if are_new and not by_others and not records else None
     takes = _spread(case, inside, lost)
     is_stated = targets is not None or 2 * (stalled or 0) >= lost
     yield Claim(
@@ -112,12 +118,18 @@ def look(case: Case) -> Iterator[Claim]:
         ),
         takes,
         _EVIDENCE,
-        _OTHERS if by_others else _advice(targets, kept, are_new=are_new),
+        _OTHERS if by_others else _OF_GRAPHS if records else _advice(targets, kept, are_new=are_new),
         line,
         Remedy("memory kept by malloc", {_TUNABLES: kept}) if kept else None,
         basis=Basis.ESTIMATED,
         support=Support(Ground.STATED) if is_stated else Support(Ground.MODEL, agree=_of_script(case, takes)),
-        fix=one_hot_targets.FIX if targets else f"{_TUNABLES}={kept}" if kept else None,
+        fix=one_hot_targets.FIX
+        if targets
+        else recorded_evaluations.FIX
+        if records and not by_others
+        else f"{_TUNABLES}={kept}"
+        if kept
+        else None,
     )
 
 

@@ -8,10 +8,10 @@ from statistics import median
 
 import pyarrow.compute as pc
 
-from dlprof.analysis.findings import growing_lengths, own_evaluations, queries
+from dlprof.analysis.findings import growing_lengths, own_evaluations, queries, recorded_evaluations
 from dlprof.analysis.findings.calls import Call
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Claim, Sentence, Support
+from dlprof.analysis.findings.finding import Abstain, Claim, Sentence, Support
 from dlprof.analysis.findings.title import Title
 from dlprof.schema.tree_paths import Tree
 from dlprof.schema.vocabulary import Ground, Loop, SpanKind
@@ -41,8 +41,20 @@ _SHARE_OF_FIT = 0.15
 
 
 def look(case: Case) -> Iterator[Claim]:
-    """Evaluation and prediction inside `fit`: its own, and that of callbacks."""
-    case.calls.need_calls()
+    """Evaluation and prediction inside `fit`: its own, and that of callbacks; and what records graphs in vain."""
+    recorded = list(recorded_evaluations.claims(case))
+    yield from recorded
+    try:
+        case.calls.need_calls()
+    except Abstain:
+        if recorded:
+            return  # what was said stays said
+        raise
+    yield from _of_time(case)
+
+
+def _of_time(case: Case) -> Iterator[Claim]:
+    """The claim where they take a good part of the training."""
     calls = case.calls.inside_fit(SpanKind.EVALUATE, SpanKind.PREDICT)
     by_phase = case.phases.of(call.interval for call in calls)
     if Tree.FIT_VALIDATION in by_phase:  # what has a cause of its own in it is told by that

@@ -110,6 +110,18 @@ def test_new_pages_are_kept_by_malloc_where_nobody_has_seen_to_it(
     assert (finding.fix == f"GLIBC_TUNABLES={tried}") == (tried is not None)
 
 
+def test_pages_beside_an_evaluation_that_records_graphs_are_asked_for_there(tmp_path: Path) -> None:
+    """It is to be evaluated without gradients first, and malloc is left alone."""
+    stack = [("<module>", "train.py", 4), ("validate", "train.py", 3), ("Linear.forward", "torch/nn/linear.py", 9)]
+    told = {**on("torch"), "process": _TOUCHING, "keras": None}
+    run = runs.trained(tmp_path / "r", told, **quiet(**_PAGES, **sampled((3, 5, stack))))
+    keep_source(run, "def validate():\n    net.eval()\n    return net(x)\nvalidate()\n")
+    finding = pick(diagnose(run), "memory-pressure")
+
+    assert finding.next_step.startswith("See first whether that is gone with the evaluation under torch.no_grad()")
+    assert (finding.remedy, finding.fix) == (None, "with torch.no_grad(): around the evaluation")
+
+
 def test_where_memory_ran_short_less_is_to_be_used_and_not_more_kept(tmp_path: Path) -> None:
     """The kernel counted stalls, and hardly any page was new."""
     finding = pick(planted().diagnosis(tmp_path), "memory-pressure")
