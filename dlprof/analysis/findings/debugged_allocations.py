@@ -25,6 +25,7 @@ one frame, more with longer ones, and 2.7 s with checks."""
 _DEBUG = "debug"
 """At the end of each PYTHONMALLOC that checks."""
 _STARTS = "tracemalloc.start("
+_STOPS = r"tracemalloc\.stop\("
 _ADVICE = (
     "Leave PYTHONTRACEMALLOC out where allocations are not looked at: Python then keeps no stack of each of them. "
     "Where they are, keep one frame (PYTHONTRACEMALLOC=1): each further one takes more."
@@ -71,7 +72,7 @@ def claims(case: Case) -> Iterator[Claim]:
             Remedy(f"without {', '.join(kind.variables)}", dict.fromkeys(kind.variables)) if kind.variables else None,
             title=kind.title,
             basis=Basis.ESTIMATED,
-            support=Support(Ground.STATED if kind.variables else Ground.PLACE),
+            support=Support(Ground.STATED) if kind.variables else Support(Ground.PLACE, agree=_surely(case, kind.line)),
             fix=f"leave {' and '.join(kind.variables)} out" if kind.variables else "without tracemalloc.start()",
         )
 
@@ -92,6 +93,12 @@ def _kinds(case: Case) -> Iterator[_Kind]:
     if checked:
         asked = ", ".join(f"{name}={value}" for name, value in checked.items())
         yield _Kind(checked, _CHECKS, f"Python checks each allocation ({asked}).", _CHECKED, _OF_CHECKS)
+
+
+def _surely(case: Case, line: SourceLine | None) -> float:
+    """Whether recording that a line starts went on: 1, or 0 where the line may not have run, or some line stops it."""
+    ran = line is not None and bool(case.code.hits(line))
+    return float(ran and case.code.written(_STOPS) is None)
 
 
 def _set(case: Case, name: str) -> dict[str, str]:

@@ -10,7 +10,7 @@ from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.debugged_allocations import claims
 from dlprof.analysis.findings.finding import Claim
 from tests.unit import runs
-from tests.unit.analysis.findings.cases import quiet
+from tests.unit.analysis.findings.cases import keep_source, quiet
 
 
 def told(path: Path, environment: dict[str, str], source: str = "") -> list[Claim]:
@@ -25,6 +25,7 @@ def told(path: Path, environment: dict[str, str], source: str = "") -> list[Clai
         "source": source,
     }
     run = runs.trained(path, runs.manifest(environment=environment), **quiet(lines=[line]))
+    keep_source(run, source)
     return list(claims(Case(run)))
 
 
@@ -44,6 +45,16 @@ def test_a_script_that_starts_recording_is_told_its_line(tmp_path: Path) -> None
 
     assert claim.line == ("train.py", 1)
     assert claim.remedy is None
+    assert claim.support is not None
+    assert claim.support.agree == 1
+
+
+def test_where_recording_is_stopped_somewhere_it_is_a_question(tmp_path: Path) -> None:
+    """Nobody knows for how long it went on."""
+    (claim,) = told(tmp_path / "r", {}, "import tracemalloc; tracemalloc.start()\nf()\ntracemalloc.stop()\n")
+
+    assert claim.support is not None
+    assert claim.support.agree == 0
 
 
 @pytest.mark.parametrize(
