@@ -19,12 +19,9 @@ HOW = (
     "slope (Theil-Sen) of the traced process's memory (or of those below it) without file pages over the training's "
     "steps, their first quarter left out; 95 % interval by block bootstrap"
 )
-_LEAST = Least(
-    16,
-    24,
-    1_500_000_000,
-    "fewer than 16 samples or 24 steps, or less than 1.5 s of training, are left behind the warm-up of memory",
-)
+_LEAST = Least(16, 24, 1_500_000_000, few=6, few_rise=64 << 20)
+ENOUGH = _LEAST.samples
+"""Samples that tell a slope; of fewer it is told only where they leave no doubt."""
 _LEAST_BYTES, _LEAST_SHARE = 16 << 20, 0.03
 """Less than this, and than this share of what there is, is no growth worth a word."""
 

@@ -9,6 +9,7 @@ and not as many. What is kept is told by the lower envelope: the least that it c
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,6 +23,9 @@ _MOST_STEPS = 100_000
 """Of more steps not every one's end is kept: nothing is sampled more than ten times a second."""
 _DRAWS = 400
 _SEED = 1
+_NEAR = 0.1
+"""Share of the rise that no sample is farther from the line where there are few of them."""
+_MORE = "; --cores-hz 10, or a machine with a core to spare, gives more"
 _THIRDS = (0.05, 0.05, 0.15)
 """Each third of the steps has at least so much of the growth: a cache that ends has not."""
 
@@ -43,6 +47,7 @@ class Slope:
         kept: By how much the lower envelope grew: what never came back.
         is_steady: Whether each third of the steps has its part of that.
         farthest: How far the farthest block's median is from the line.
+        samples: How many it is made of.
     """
 
     per_step: float
@@ -55,6 +60,12 @@ class Slope:
     kept: float
     is_steady: bool
     farthest: float
+    samples: int
+
+    def is_plain(self, least: float) -> bool:
+        """Whether few samples are enough to tell that it rises: by that much, and all of them near one line."""
+        rise = self.last - self.first
+        return self.grows_by(least) and rise >= least and self.farthest <= _NEAR * rise
 
     def grows_by(self, least: float) -> bool:
         """Whether it grows beyond doubt, from the beginning to the end, and by at least so much."""
@@ -82,20 +93,55 @@ class Steps:
         inside = (time_ns >= self.time_ns[0]) & (time_ns <= self.time_ns[-1])
         time = time_ns[inside]
         steps = np.interp(time, self.time_ns, self.done)
-        enough = len(time) >= least.samples and steps[-1] - steps[0] >= least.steps and time[-1] - time[0] >= least.ns
-        if not enough:
-            raise NotMeasured(least.clause)
-        return over_steps(time, steps, values[inside])
+        had = _Had(len(time), int(steps[-1] - steps[0]), int(time[-1] - time[0])) if len(time) else _Had(0, 0, 0)
+        if had.steps < least.steps or had.ns < least.ns or had.samples < min(least.samples, least.few or least.samples):
+            raise NotMeasured(least.why(had))
+        found = over_steps(time, steps, values[inside])
+        if had.samples < least.samples and not found.is_plain(least.few_rise):
+            raise NotMeasured(least.why(had))
+        return found
 
 
-@dataclass(frozen=True)
-class Least:
-    """What it takes to tell a slope: samples, steps between them, time between them (ns), and the clause otherwise."""
+class _Had(NamedTuple):
+    """What there was to tell a slope from: samples, steps between them, time between them (ns)."""
 
     samples: int
     steps: int
     ns: int
-    clause: str
+
+
+@dataclass(frozen=True)
+class Least:
+    """What it takes to tell a slope.
+
+    Attributes:
+        samples: So many.
+        steps: Between them.
+        ns: Between them (ns).
+        clause: What is said otherwise; empty: which of these was not met, with figures.
+        few: So many samples do where what they tell is plain (`Slope.is_plain`); None: they never do.
+        few_rise: By so much it rises then, at least.
+    """
+
+    samples: int
+    steps: int
+    ns: int
+    clause: str = ""
+    few: int | None = None
+    few_rise: float = 0.0
+
+    def why(self, had: _Had) -> str:
+        """Why a slope is not told, as a clause."""
+        if self.clause:
+            return self.clause
+        lacking = (
+            f"fewer than {self.samples} samples ({had.samples})" if had.samples < self.samples else "",
+            f"fewer than {self.steps} steps ({had.steps})" if had.steps < self.steps else "",
+            f"less than {self.ns / 1e9:.1f} s ({had.ns / 1e9:.1f} s)" if had.ns < self.ns else "",
+        )
+        told = f"{' and '.join(one for one in lacking if one)} are left behind the warm-up"
+        is_long = had.steps >= self.steps and had.ns >= self.ns
+        return f"{told}, over {had.steps:,} steps in {had.ns / 1e9:.1f} s{_MORE if is_long else ''}"
 
 
 def steps_of_run(run: Run) -> Steps:
@@ -152,6 +198,7 @@ def over_steps(time: Integers, steps: Floats, values: Floats) -> Slope:
         kept=float(kept),
         is_steady=bool(kept > 0 and (np.diff(edges) >= np.array(_THIRDS) * kept).all()),
         farthest=float(np.abs(_rest(x, y, slope)).max()),
+        samples=len(time),
     )
 
 

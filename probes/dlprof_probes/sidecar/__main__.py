@@ -34,6 +34,8 @@ from dlprof_probes.sidecar.unavailable import Unavailable  # noqa: E402
 _GRACE_S = 5.0
 _LEAST_HZ = 0.5
 """Of a tree of many processes with many threads a sample takes milliseconds."""
+_NEAR_HZ, _NEAR_SAMPLES = 4.0, 240
+"""Near a limit of memory samples are not rarer than this, for so many of them."""
 _STATE_BYTES = 2048
 """Room for what is said of the probes."""
 
@@ -69,6 +71,8 @@ class _Sampler:
         raw = Path(config["raw"])
         flush_ns = jsonl.LIVE_FLUSH_NS if config.get("live") else jsonl.FLUSH_NS
         self._rate = Rate(float(config["hz"]), config.get("share"), _LEAST_HZ)
+        self._asked_hz = self._rate.hz
+        self._near_left = _NEAR_SAMPLES
         self._missed = 0
         self._states: dict[str, Any] = {}
         self._cores: Cores | None = None
@@ -125,7 +129,7 @@ class _Sampler:
             if self._stacks is not None:
                 self._stacks.poll()
             self._rate.look()
-            interval_s = 1 / self._rate.hz
+            interval_s = 1 / self._hz()
             due += interval_s
             late = time.monotonic() - due
             if late > 0:  # the machine is busy: leave samples out rather than hurry after them
@@ -135,6 +139,18 @@ class _Sampler:
             answer = self._stopped(due)
             if answer is not None:
                 return answer
+
+    def _hz(self) -> float:
+        """How often it is sampled now: near a limit of memory as often as was asked for, or nearly so, for a minute.
+
+        One that is killed there is not there for long, and what led to it is worth more than these samples cost; one
+        that stays there has the rate that it may cost.
+        """
+        if self._cores is None or not self._cores.is_near:
+            self._near_left = _NEAR_SAMPLES
+            return self._rate.hz
+        self._near_left = max(0, self._near_left - 1)
+        return max(self._rate.hz, min(_NEAR_HZ, self._asked_hz)) if self._near_left else self._rate.hz
 
     def _sample(self, name: str, probe: Cores | Gpu | None) -> None:
         if probe is None or self._states[name]["state"] != "on":

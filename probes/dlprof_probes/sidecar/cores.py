@@ -81,7 +81,8 @@ class Cores:
         self._first_ns = 0
         self._groups = control_groups.cpu(pid)
         self._limits = Limits(pid)
-        self._is_near = False
+        self.is_near = False
+        """Whether memory may soon run out: the next sample may be the last."""
         self.writer = Writer(raw / "cores.jsonl", self._header(), flush_ns)
         self._handles = Handles(self.writer)
         self._spent = Spent()
@@ -127,11 +128,11 @@ class Cores:
             if threads:
                 self.writer.row(["t", now, threads])
             self.writer.row(["m", now, *machine, told, self._stalls(), limits])
-            self._is_near = _is_near(machine[0], told, limits)
+            self.is_near = _is_near(machine[0], told, limits)
         own = sum(found.row[1] for pid in self._processes.own if (found := proc.stat(pid)) is not None)
         self.writer.row(["c", now, self._per_core(), own, processes])
         self._processes.tell_ended(now)
-        if self._is_near:
+        if self.is_near:
             self.writer.flush()
 
     def _per_core(self) -> list[list[int]]:

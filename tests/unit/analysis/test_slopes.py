@@ -84,6 +84,61 @@ def test_of_too_few_samples_nothing_is_told() -> None:
         )
 
 
+FEW = Least(16, 24, S, few=6, few_rise=100.0)
+
+
+def few(values: list[float]) -> Any:
+    """The slope of these, a second apart, over 1000 steps."""
+    last = (len(values) - 1) * S
+    return Steps(np.array([0, last]), np.array([0, 1000])).slope(np.arange(len(values)) * S, np.array(values), FEW)
+
+
+def test_few_samples_are_enough_where_they_lie_on_one_line() -> None:
+    """Seven of them, 60 more each time."""
+    found = few([60.0 * number for number in range(7)])
+
+    assert (found.per_step, found.samples) == (pytest.approx(0.36), 7)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [300.0] * 8,
+        [10.0 * number for number in range(8)],
+        [0, 100, 200, 300, 400, 400, 400, 400],
+        [0, 0, 0, 400, 400, 400, 400, 400],
+        [0, 200, 50, 300, 100, 400, 150, 500],
+        [100.0 * number for number in range(5)],
+    ],
+    ids=["flat", "little", "ends", "a jump", "noise", "too few"],
+)
+def test_few_samples_tell_nothing_where_any_doubt_is_left(values: list[float]) -> None:
+    """It is not said that nothing grows, either."""
+    with pytest.raises(NotMeasured, match=r"fewer than 16 samples \(\d\) are left behind the warm-up"):
+        few(values)
+
+
+@pytest.mark.parametrize(
+    ("samples", "steps", "seconds", "told"),
+    [
+        (5, 600, 8, ("fewer than 16 samples (5) are left behind the warm-up, over 600 steps in 8.0 s; --cores-hz 10, or a "
+                    "machine with a core to spare, gives more")),
+        (20, 12, 8, "fewer than 24 steps (12) are left behind the warm-up, over 12 steps in 8.0 s"),
+        (5, 600, 0.5, ("fewer than 16 samples (5) and less than 1.0 s (0.5 s) are left behind the warm-up, over 600 steps "
+                      "in 0.5 s")),
+    ],
+)  # fmt: skip
+def test_why_nothing_is_told_has_the_condition_and_its_figures(
+    samples: int, steps: int, seconds: float, told: str
+) -> None:
+    """And what would give more, where it is samples alone."""
+    time = np.linspace(0, seconds * S, samples).astype(np.int64)
+    with pytest.raises(NotMeasured) as why:
+        Steps(np.array([0, int(seconds * S)]), np.array([0, steps])).slope(time, np.ones(samples), FEW)
+
+    assert str(why.value) == told
+
+
 def test_a_run_without_steps_has_none(tmp_path: Path) -> None:
     """Not a slope of 0."""
     with pytest.raises(NotMeasured, match="no steps of a training"):

@@ -25,6 +25,7 @@ class Probe:
         self.finished: list[Any] = []
         self.fails = fails
         self.writer = SimpleNamespace(failed=None, finish=self.finished.append)
+        self.is_near = False
 
     def sample(self) -> None:
         self.samples += 1
@@ -88,6 +89,21 @@ def test_it_samples_until_it_is_told_to_stop(tmp_path: Path, monkeypatch: pytest
     assert sorted(gpu.finished[0]) == ["cost_cpu_ns", "missed", "missing"]
     assert states(tmp_path) == {"cores": {"state": "on", "reason": None}, "gpu": {"state": "on", "reason": None}}
     os.close(said)
+
+
+def test_near_a_limit_of_memory_samples_are_not_rare_for_a_minute(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though the rate was lowered; one that stays there has the lowered rate again."""
+    cores = Probe()
+    made = make(tmp_path, monkeypatch, cores)
+    made._rate.hz = 0.5
+
+    far = made._hz()
+    cores.is_near = True
+    near = [made._hz() for _ in range(240)]
+
+    assert (far, near[0], near[238], near[239]) == (0.5, 4.0, 4.0, 0.5)
 
 
 def test_the_end_of_the_pipe_is_the_end_of_the_conductor(
