@@ -5,6 +5,9 @@ import os
 CELL = "<ipython-input-"
 """What IPython calls the code of a cell begins with this; ipykernel gives it the name of a file that is not there."""
 
+_CYTHON = (".pyx", ".pxd", ".pxi")
+"""Compiled modules name these as they lay where the module was made: `numpy/random/mtrand.pyx`."""
+
 
 class UserFiles(object):
     """Whether a file is the user's own code: not Python's, not an installed package's, not dlprof's."""
@@ -25,5 +28,7 @@ class UserFiles(object):
             return path.startswith(CELL)
         parts = path.split(os.sep)
         if "site-packages" in parts or "dist-packages" in parts:
+            return False
+        if path.endswith(_CYTHON) and not os.path.isfile(path):
             return False
         return not os.path.abspath(path).startswith(self._libraries)

@@ -19,6 +19,7 @@ from dlprof_probes.inproc import user_files
         ("/usr/lib/python3/dist-packages/numpy.py", False),
         (os.__file__, False),
         (user_files.__file__, False),
+        ("numpy/random/_common.pyx", False),
     ],
 )
 def test_which_files_are_the_user_s_own(path: str, is_users: bool) -> None:
