@@ -1,16 +1,19 @@
 """Lines of the user's that keep something each time they run: where memory that grows with the steps may go.
 
 Read from the source (a list that is appended to, a dictionary that is filled, a sum that holds its graphs, a hook or a
-compiled function that is made anew), and from how often each line ran. That a line keeps what grew is not measured.
+compiled function that is made anew), from how often each line ran, and from how large what it keeps can be
+(`source_sizes`). That a line keeps what grew is not measured.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from dlprof.analysis import source_loops
+from dlprof.analysis import other_threads, source_calls, source_loops, source_queues
+from dlprof.analysis.source_queues import Queues
+from dlprof.analysis.source_sizes import SMALL_BYTES, Sizes
 from dlprof.schema.vocabulary import LineSource
 from dlprof.store.run import Run
 
@@ -34,7 +37,12 @@ _OF_LIBRARIES = frozenset(
     {"__getitem__", "__iter__", "__next__", "__call__", "call", "forward", "update", "update_state", "emit"}
 )
 """Methods that libraries call, also in processes of their own, where nobody counts lines."""
+_PUTTING = frozenset({"put", "put_nowait"})
 _LEAST_HITS = 8
+_MORE_PUT = 1.1
+"""So many times what is taken from a queue is put into one that becomes longer."""
+_OF_GROWN = 0.1
+"""A line that can keep less than this share of what grew is no place to look at."""
 _OF_STEPS = 0.2
 """A line that ran for fewer of the steps may keep something of each epoch; those of steps come first."""
 
@@ -50,6 +58,10 @@ class KeptLine:
         what: How it keeps it, as a clause.
         is_in_loop: Whether a loop of its function, or of the file, is around it.
         is_scaled: Whether its hits are an estimate: it was counted in windows.
+        is_small: Whether what it keeps each time is a number, a text, or a few of these.
+        is_beside: Whether it is in a function in which another thread than the main one was seen.
+        is_queue: Whether it puts into a queue without a limit.
+        rank: Lines of a lesser one are likelier; of equals nothing tells which it is.
     """
 
     file: str
@@ -59,15 +71,61 @@ class KeptLine:
     what: str
     is_in_loop: bool
     is_scaled: bool = False
+    is_small: bool = False
+    is_beside: bool = False
+    is_queue: bool = False
+    rank: int = field(default=0, compare=False)
+
+    def can_keep(self, grown_bytes: float, steps: int) -> bool:
+        """Whether it can have kept a good part of what grew (bytes), by how often it ran, or else by the steps."""
+        times = steps if self.hits is None else self.hits
+        return not self.is_small or times * SMALL_BYTES >= _OF_GROWN * grown_bytes
 
 
 @dataclass(frozen=True)
 class _Keeping:
-    """A statement that keeps: in which container (its text), or None; and how."""
+    """A statement that keeps.
+
+    Attributes:
+        line: Where it begins.
+        container: In which container (its text); None: in none that has a name.
+        what: How, as a clause.
+        values: What it keeps; empty: the source does not tell.
+        is_put: Whether it may put into a queue.
+    """
 
     line: int
     container: str | None
     what: str
+    values: tuple[ast.expr, ...] = ()
+    is_put: bool = False
+
+
+@dataclass(frozen=True)
+class _File:
+    """A file of the user's.
+
+    Attributes:
+        name: Its.
+        texts: Its lines.
+        tree: The same, parsed.
+        hits: Of lines that were counted or seen: how often they ran; None: not counted.
+        beside: Lines at which other threads than the main one were seen.
+    """
+
+    name: str
+    texts: list[str]
+    tree: ast.Module
+    hits: Mapping[int, int | None]
+    beside: Collection[int]
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What all files together tell: of queues, and of how large things are."""
+
+    queues: Queues
+    sizes: Sizes
 
 
 def of_run(run: Run, steps: int, *, in_workers: bool = False) -> tuple[KeptLine, ...]:
@@ -84,36 +142,83 @@ def of_run(run: Run, steps: int, *, in_workers: bool = False) -> tuple[KeptLine,
         hits = files.setdefault(row["file"], {})
         # A line that begins a function has a row for each of the two; hits of one that was only sampled are null.
         hits[row["line"]] = max((one for one in (hits.get(row["line"]), row["hits"]) if one is not None), default=None)
+    beside = other_threads.lines_of(run)
+    parsed = [
+        _File(file, texts, tree, hits, beside.get(file, ()))
+        for file, hits in files.items()
+        for texts in (run.folder.source_lines(file),)
+        for tree in (source_loops.parsed(texts),)
+        if tree is not None
+    ]
+    trees = [one.tree for one in parsed]
+    known = _Known(source_queues.of_files(trees), Sizes(trees))
     found = [
         replace(one, is_scaled=one.hits is not None and (one.file, one.line) in scaled)
-        for file, hits in files.items()
-        for one in _in_file(file, run.folder.source_lines(file), hits, in_workers=in_workers)
+        for file in parsed
+        for one in _in_file(file, known, in_workers=in_workers)
     ]
-    return tuple(sorted(found, key=lambda one: _rank(one, steps, in_workers=in_workers)))
+    ranked = [replace(one, rank=_rank(one, steps, in_workers=in_workers)) for one in found]
+    return tuple(sorted(ranked, key=lambda one: (one.is_small, one.rank, one.line)))
 
 
-def _rank(line: KeptLine, steps: int, *, in_workers: bool) -> tuple[int, int]:
+def likeliest(lines: Sequence[KeptLine]) -> KeptLine | None:
+    """The one of some lines, in their order, that nothing speaks against; None: there are several, or none."""
+    equals = [one for one in lines if (one.is_small, one.rank) == (lines[0].is_small, lines[0].rank)]
+    return equals[0] if len(equals) == 1 else None
+
+
+def _rank(line: KeptLine, steps: int, *, in_workers: bool) -> int:
     """Lines that ran once for each step come first; then those that were not counted, if a loop is around them.
 
     Of workers those that were not counted come first of all.
     """
     if line.hits is None:
-        return -1 if in_workers else 1 if line.is_in_loop else 2, line.line
-    return (0 if line.hits >= _OF_STEPS * steps else 3), line.line
+        return -1 if in_workers else 1 if line.is_in_loop else 2
+    return 0 if line.hits >= _OF_STEPS * steps else 3
 
 
-def _in_file(file: str, texts: list[str], known: Mapping[int, int | None], *, in_workers: bool) -> Iterator[KeptLine]:
-    try:
-        tree = ast.parse("\n".join(texts))
-    except (SyntaxError, ValueError):
-        return
-    loops = source_loops.around(texts)
-    emptied = set(_emptied(tree, {line for line, hits in known.items() if hits is not None and hits > 1}))
-    for one, by_library in _keeping(tree, in_workers=in_workers):
-        hits = known.get(one.line)
-        has_run = hits >= _LEAST_HITS if hits is not None else one.line in known or by_library
-        if has_run and (one.container is None or one.container not in emptied):
-            yield KeptLine(file, one.line, texts[one.line - 1].strip(), hits, one.what, one.line in loops)
+def _in_file(file: _File, known: _Known, *, in_workers: bool) -> Iterator[KeptLine]:
+    loops = source_loops.around(file.texts)
+    emptied = set(_emptied(file.tree, {line for line, hits in file.hits.items() if hits is not None and hits > 1}))
+    beside = set(_functions_of(file.tree, file.beside))
+    for one, by_library in _keeping(file.tree, in_workers=in_workers):
+        hits, is_beside = file.hits.get(one.line), one.line in beside
+        has_run = hits >= _LEAST_HITS if hits is not None else one.line in file.hits or by_library or is_beside
+        is_queue = one.is_put and known.queues.is_endless(one.container or "")
+        grows = is_queue and _more_is_put(one, file, hits)
+        stays = one.container is None or (
+            (one.container not in emptied or grows) and not known.queues.is_limited(one.container)
+        )
+        if has_run and stays:
+            yield KeptLine(
+                file.name, one.line, file.texts[one.line - 1].strip(), hits,
+                f"{one.what}, a queue without a limit" if is_queue else one.what, one.line in loops,
+                is_small=bool(one.values) and all(map(known.sizes.is_small, one.values)),
+                is_beside=is_beside, is_queue=is_queue,
+            )  # fmt: skip
+
+
+def _more_is_put(put: _Keeping, file: _File, hits: int | None) -> bool:
+    """Whether more is put into a queue than is taken from it, as far as both were counted."""
+    taken = [
+        file.hits.get(call.lineno)
+        for call in _calls(file.tree)
+        if isinstance(call.func, ast.Attribute)
+        and call.func.attr in _EMPTYING
+        and ast.unparse(call.func.value) == put.container
+    ]
+    if hits is None or any(one is None for one in taken):
+        return True
+    return hits > _MORE_PUT * sum(one or 0 for one in taken) + _LEAST_HITS
+
+
+def _functions_of(tree: ast.AST, seen: Collection[int]) -> Iterator[int]:
+    """All lines of the functions in which some lines are."""
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            lines = source_calls.lines(node)
+            if any(line in lines for line in seen):
+                yield from lines
 
 
 def _keeping(tree: ast.AST, *, in_workers: bool) -> Iterator[tuple[_Keeping, bool]]:
@@ -176,7 +281,7 @@ def _of_statement(statement: ast.stmt, sums: Collection[str], *, logs: bool) -> 
         yield from _of_sum(statement, sums)
     elif isinstance(statement, ast.AugAssign) and _may_hold(statement.value):
         container = ast.unparse(statement.target)
-        yield _Keeping(line, container, f"adds to `{container}`")
+        yield _Keeping(line, container, f"adds to `{container}`", (statement.value,))
 
 
 def _of_call(line: int, call: ast.Call, *, logs: bool) -> Iterator[_Keeping]:
@@ -187,7 +292,8 @@ def _of_call(line: int, call: ast.Call, *, logs: bool) -> Iterator[_Keeping]:
     if f"{container}.{function.attr}" in _REGISTERING:
         yield _Keeping(line, None, f"gives one more function to `{container}.{function.attr}`")
     elif function.attr in _ADDING:
-        yield _Keeping(line, container, f"adds to `{container}`")
+        given = (*call.args, *(one.value for one in call.keywords))
+        yield _Keeping(line, container, f"adds to `{container}`", given, is_put=function.attr in _PUTTING)
     elif function.attr in _HOOKING:
         yield _Keeping(line, None, "registers one more hook")
     elif logs and function.attr in _LOGGING and len(call.args) > 1:
@@ -209,7 +315,7 @@ def _of_assignment(statement: ast.Assign) -> Iterator[_Keeping]:
     for target in statement.targets:
         if isinstance(target, ast.Subscript):
             container = ast.unparse(target.value)
-            yield _Keeping(line, container, f"fills `{container}`")
+            yield _Keeping(line, container, f"fills `{container}`", (value,))
         elif isinstance(target, ast.Attribute) and ast.unparse(value) == ast.unparse(target.value):
             yield _Keeping(line, None, f"makes `{ast.unparse(value)}` hold itself")
         elif isinstance(value, ast.Call):

@@ -223,6 +223,16 @@ class CoreLoad(Struct, frozen=True):
     """In equal parts of the run."""
 
 
+class MemoryLimit(Struct, frozen=True):
+    """The limit that came nearest to what a process had, where that is not the machine's memory."""
+
+    whose: str
+    """`its address space`, `its data limit`, `its control group`."""
+    limit_bytes: int
+    left_bytes: int
+    """What was left of it when least was; of a data limit, no more than that."""
+
+
 class ProcessUse(Struct, frozen=True):
     """How the process ended, and what it and the machine did meanwhile; CPU in percent of one core."""
 
@@ -247,6 +257,8 @@ class ProcessUse(Struct, frozen=True):
     available_min_bytes: int | None
     major_faults: int | None
     switches_involuntary: int | None
+    memory_limit: MemoryLimit | None = None
+    """None: no limit is nearer than the memory of the machine, or none is told."""
 
 
 class MeasuredGpus(Struct, frozen=True):

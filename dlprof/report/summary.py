@@ -28,6 +28,7 @@ from dlprof.analysis import (
     lines,
     loops,
     memory,
+    memory_room,
     overhead,
     phase_threads,
     processes,
@@ -60,6 +61,7 @@ from dlprof.report.model import (
     LostTable,
     MainLoop,
     MeasuredGpus,
+    MemoryLimit,
     Overhead,
     PartTime,
     PhaseStack,
@@ -365,7 +367,15 @@ def _functions(run: Run) -> list[lines.FunctionLines]:
 
 def _process(run: Run) -> ProcessUse:
     process = run.manifest.process
-    return ProcessUse(**structs.asdict(process), **asdict(utilisation.machine_of_run(run)))
+    use = utilisation.machine_of_run(run)
+    limit = _memory_limit(run, use.peak_rss_bytes)
+    return ProcessUse(**structs.asdict(process), **asdict(use), memory_limit=limit)
+
+
+def _memory_limit(run: Run, resident: int | None) -> MemoryLimit | None:
+    """The limit that is nearer than the machine's memory, where one is."""
+    found = memory_room.nearest(memory.limits(run), resident) if resident is not None else None
+    return MemoryLimit(found.whose, found.whole, found.left) if found is not None and found.whose else None
 
 
 def _gpu(run: Run) -> MeasuredGpus | UnmeasuredGpus:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dlprof.analysis.steps import StepSummary
 from dlprof.analysis.utilisation import GpuUse
 from dlprof.report import imported_functions, no_training, overhead_words, step_words, traced_memory
-from dlprof.report.model import MainLoop, MeasuredGpus, PhaseTime, Report
+from dlprof.report.model import MainLoop, MeasuredGpus, PhaseTime, ProcessUse, Report
 from dlprof.report.sections.program import no_steps
 from dlprof.schema.vocabulary import EventKind, Phase, Severity, StepTime
 from dlprof.units import duration, percent, safe, size
@@ -18,6 +18,7 @@ _LEAST_OF_LINE = 0.05
 _LEAST_IN_COLLECTIVES = 0.02
 _ONE_PROCESS = "trace-one-process"
 """What the health section says of files of several processes."""
+_GROWTH = "memory-growth"
 _KERNELS = 3
 _LINES = 3
 _PART_NAMES = {Phase.FIT_WAIT.value: "wait for results"}
@@ -126,13 +127,30 @@ def cores(report: Report) -> str:
 
 
 def memory(report: Report) -> str:
-    """How much the program took, and how much was left."""
+    """How much the program took, whether that grew, and how much was left."""
     use = report.process
     if use.peak_rss_bytes is None:
         return traced_memory.told(report)
     one = "1 process" if use.processes == 1 else f"{use.processes} processes"
-    left = f"; at least {size(use.available_min_bytes)} available" if use.available_min_bytes is not None else ""
-    return f"peak {size(use.peak_rss_bytes)} in {one}{left}"
+    return f"peak {size(use.peak_rss_bytes)} in {one}{_grown(report)}{_left(use)}"
+
+
+def _grown(report: Report) -> str:
+    """That memory grew with the steps: it claims no time, and may stand behind all causes that are told here."""
+    found = next((one for one in report.findings or () if one.slug == _GROWTH), None)
+    if found is None:
+        return ""
+    place = f" at {safe(found.file)}:{found.line}" if found.file else ""
+    grew = found.claim.partition(" (95 %")[0].removeprefix("Memory of the process ")
+    return f"; {safe(grew)}{place}, see {_GROWTH}"
+
+
+def _left(use: ProcessUse) -> str:
+    """What the nearest limit left, or else the machine."""
+    limit = use.memory_limit
+    if limit is not None:
+        return f"; {size(limit.left_bytes)} left of {limit.whose}, {size(limit.limit_bytes)}"
+    return f"; at least {size(use.available_min_bytes)} available" if use.available_min_bytes is not None else ""
 
 
 def gpu(report: Report) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,13 @@ from tests.unit.runs import S, trained
 
 
 def of(
-    path: Path, script: str, hits: dict[int, int | None], *, unseen: Collection[int] = (), in_workers: bool = False
+    path: Path,
+    script: str,
+    hits: dict[int, int | None],
+    *,
+    unseen: Collection[int] = (),
+    in_workers: bool = False,
+    **tables: Any,
 ) -> tuple[KeptLine, ...]:
     """Of a run of 500 steps whose other lines ran once, but for those that were not seen to run."""
     lines = [
@@ -22,7 +29,7 @@ def of(
         for number, text in enumerate(script.splitlines(), 1)
         if number not in unseen
     ]  # fmt: skip
-    run = trained(path / "r", lines=lines)
+    run = trained(path / "r", lines=lines, **tables)
     kept = run.folder.source_path("train.py")
     kept.parent.mkdir(parents=True, exist_ok=True)
     kept.write_text(script)
@@ -94,6 +101,64 @@ def test_lines_that_ran_about_once_a_step_come_first(tmp_path: Path) -> None:
     script = "for x in y:\n a.append(1)\n b.append(1)\n c.append(1)\n d.append(1)\n"
 
     assert [one.line for one in of(tmp_path, script, {2: 10, 3: None, 4: 500, 5: 3})] == [4, 3, 2]
+
+
+def test_what_keeps_numbers_comes_behind_what_may_keep_anything(tmp_path: Path) -> None:
+    """Both ran once an epoch; 30 records of two numbers are no 300 MB."""
+    script = (
+        "class Rows:\n def row(self, e, l):\n  self.rows.append({'epoch': e, 'loss': l})\n"
+        "class Kept:\n def store(self, e, p):\n  self.kept[e] = p\n"
+        "for e in range(30):\n rows.row(e, loss.item())\n kept.store(e, net(x))\n"
+    )
+
+    found = of(tmp_path, script, {3: 30, 6: 30, 8: 30, 9: 30})
+
+    assert [(one.line, one.is_small, one.can_keep(300_000_000, 500)) for one in found] == [
+        (6, False, True), (3, True, False),
+    ]  # fmt: skip
+    assert kept_lines.likeliest(found) == found[0]
+
+
+def test_of_lines_that_are_as_likely_none_is_the_likeliest(tmp_path: Path) -> None:
+    """Each of both may keep anything, once a step."""
+    script = "for x in y:\n a.append(f(x))\n b[x] = g(x)\n"
+
+    found = of(tmp_path, script, {2: 500, 3: 500})
+
+    assert len(found) == 2
+    assert kept_lines.likeliest(found) is None
+    assert kept_lines.likeliest([]) is None
+
+
+QUEUE = (
+    "q = queue.Queue({limit})\ndef fill():\n while True:\n  q.put(make())\nfor step in range(500):\n train(q.get())\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("limit", "put", "taken", "lines"),
+    [("", 4000, 500, [4]), ("", None, 500, [4]), ("", 503, 500, []), ("8", 4000, 500, []), ("8", None, 500, [])],
+)
+def test_a_queue_without_a_limit_keeps_what_is_not_taken_from_it(
+    tmp_path: Path, limit: str, put: int | None, taken: int, lines: list[int]
+) -> None:
+    """By how often both ran, where that was counted."""
+    found = of(tmp_path, QUEUE.replace("{limit}", limit), {4: put, 6: taken})
+
+    assert [one.line for one in found] == lines
+    assert all(one.what == "adds to `q`, a queue without a limit" and one.is_queue for one in found)
+
+
+def test_lines_of_a_function_on_another_thread_have_run(tmp_path: Path) -> None:
+    """They are not counted there, and one that takes microseconds is not sampled: another one of it was."""
+    stack = {"thread_id": 2, "thread": "Thread-1 (fill)", "start_ns": 2 * S, "dur_ns": S, "stack_id": 1}
+    frames = [{"stack_id": 1, "depth": 0, "function": "fill", "file": "train.py", "line": 3}]
+    hits = {2: 1, 6: 500}
+
+    (found,) = of(tmp_path / "seen", QUEUE.replace("{limit}", ""), hits, unseen={3, 4}, stacks=[stack], frames=frames)
+
+    assert (found.line, found.hits, found.is_beside) == (4, None, True)
+    assert of(tmp_path / "not", QUEUE.replace("{limit}", ""), hits, unseen={3, 4}) == ()
 
 
 def test_of_lines_that_were_not_counted_those_in_a_loop_come_first(tmp_path: Path) -> None:

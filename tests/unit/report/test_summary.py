@@ -289,7 +289,7 @@ def test_json_has_the_fields_of_the_contract_in_their_order(tmp_path: Path) -> N
         "pid", "exit_code", "signal", "wall_ns", "cpu_user_ns", "cpu_system_ns", "stopped_ns", "replaced_by",
         "went_on",
         "tree_cpu_pct", "others_cpu_pct", "dlprof_cpu_pct", "peak_rss_bytes", "threads", "processes", "available_min_bytes", "major_faults",
-        "switches_involuntary",
+        "switches_involuntary", "memory_limit",
     ]  # fmt: skip
     assert list(content["steps"]) == [
         "loop", "count", "first_ns", "median_ns", "p95_ns", "samples_per_s", "call_median_ns", "input_median_ns",

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from dlprof.analysis import kept_lines, memory
+from dlprof.analysis import kept_lines, memory, memory_room
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Rank, SourceLine, Statement, Support
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.heap import Heap, HeapLine
 from dlprof.analysis.kept_lines import KeptLine
-from dlprof.analysis.memory import GrownAt, Limits
-from dlprof.analysis.memory_growth import Growth
+from dlprof.analysis.memory import GrownAt, Memory
+from dlprof.analysis.memory_growth import ENOUGH, Growth
 from dlprof.analysis.scaled_hits import estimate
 from dlprof.analysis.trends import Trends
 from dlprof.schema.vocabulary import Ground, SpanKind, Trended
@@ -26,12 +26,19 @@ _OF_OBJECTS = 0.02
 """Types with a smaller share of all objects that are more are not named."""
 _OF_STEPS = 0.5
 """Steps with a compilation for the same line."""
+_LINES = {False: "lines that keep something", True: "any of these lines may keep it, which add something"}
+_MEASURED = -2
+"""The rank of lines of which more is known than their source."""
 _EVIDENCE = (
     Query(
         "memory by tenths of the run",
         "SELECT min(time_ns) AS time_ns, max(rss_bytes) AS rss_bytes, max(anonymous_bytes) AS anonymous_bytes FROM "
         "(SELECT *, ntile(10) OVER (ORDER BY time_ns) AS part FROM process_samples) GROUP BY part ORDER BY time_ns",
     ),
+)
+_NEXT_OF_QUEUE = (
+    "Give the queue a limit (queue.Queue(maxsize=...)): what fills it then waits for what takes from it. What is put "
+    "into it faster than it is taken stays in memory. dlprof memory RUN --by time shows when it grows."
 )
 _NEXT = (
     "Look at what is kept from step to step: lists that losses or outputs go into with their graphs "
@@ -50,21 +57,31 @@ def look(case: Case) -> Iterator[Claim]:
     if not found.growth.is_growing:
         return
     steps = found.growth.slope.steps
-    kept = [*_compiling(case, steps), *kept_lines.of_run(case.run, steps, in_workers=found.growth.is_below)]
+    kept = [*_compiling(case, steps), *_keeping(case, found.growth)]
     allocating = _allocating(found.heap)
+    chosen = kept_lines.likeliest(kept)
+    is_elsewhere = chosen is not None and chosen.is_beside
     told = (
-        f"{_slope(found.growth)}{_stood(found.grown_at)}{_until(found.growth, found.limits)}"
+        f"{_slope(found.growth)}{'' if is_elsewhere else _stood(found.grown_at)}{_until(found)}"
         f"{_objects(found.trends)}{_allocated(allocating, found.heap)}{_kept(kept)}"
     )
     yield Claim(
         Statement(told),
         {},
         _EVIDENCE,
-        _NEXT,
-        _of(kept, allocating) or _line(found.grown_at),
+        _NEXT_OF_QUEUE if chosen is not None and chosen.is_queue else _NEXT,
+        _of(kept, allocating) or (None if kept else _line(found.grown_at)),
         rank=Rank.WITHOUT_TIME,
-        support=Support(Ground.REPEATED, seen=found.growth.slope.steps),
+        support=Support(Ground.REPEATED, seen=steps, covered=min(1.0, found.growth.slope.samples / ENOUGH)),
     )
+
+
+def _keeping(case: Case, growth: Growth) -> Iterator[KeptLine]:
+    """Lines that keep something, and can have kept a good part of what grew."""
+    steps = growth.slope.steps
+    for one in kept_lines.of_run(case.run, steps, in_workers=growth.is_below):
+        if one.can_keep(growth.kept_bytes, steps):
+            yield one
 
 
 def _compiling(case: Case, steps: int) -> Iterator[KeptLine]:
@@ -73,7 +90,7 @@ def _compiling(case: Case, steps: int) -> Iterator[KeptLine]:
     for (file, line), count in lines.most_common(1):
         if count >= _OF_STEPS * steps:
             source = case.code.source(file, line).strip()
-            yield KeptLine(file, line, source, count, "has one more graph compiled", is_in_loop=True)
+            yield KeptLine(file, line, source, count, "has one more graph compiled", is_in_loop=True, rank=_MEASURED)
 
 
 def _objects(found: Trends) -> str:
@@ -103,10 +120,15 @@ def _allocated(lines: Sequence[HeapLine], heap: Heap | None) -> str:
 
 
 def _of(kept: Sequence[KeptLine], allocating: Sequence[HeapLine]) -> SourceLine | None:
-    """The line to look at: one that keeps something and allocated it, or else one that allocated it, or that keeps."""
+    """The line to look at: one that keeps something and allocated it, or else one that allocated it, or that keeps.
+
+    Of several that may keep it, and none of which is likelier than the others, none is named.
+    """
     allocated = [one.place for one in allocating if one.place is not None]
     keeping = [(one.file, one.line) for one in kept]
-    return next((one for one in keeping if one in allocated), next(iter((*allocated, *keeping)), None))
+    likeliest = kept_lines.likeliest(kept)
+    chosen = [(likeliest.file, likeliest.line)] if likeliest is not None else []
+    return next((one for one in keeping if one in allocated), next(iter((*allocated, *chosen)), None))
 
 
 def _slope(growth: Growth) -> str:
@@ -126,21 +148,26 @@ def _stood(at: GrownAt | None) -> str:
     return f", {100 * at.share:.0f} % of it while the main thread stood{place}{phase}" if place or phase else ""
 
 
-def _until(growth: Growth, limits: Limits) -> str:
-    """In how many steps it is at the end of the memory that there is, as far as that is known."""
-    whole = min((one for one in (limits.control_group, limits.machine) if one), default=None)
-    if whole is None or growth.bytes_per_step <= 0 or whole <= growth.slope.last:
+def _until(found: Memory) -> str:
+    """In how many steps it is at the end of the memory that it may have, as far as that is known."""
+    growth = found.growth
+    nearest = memory_room.nearest(found.limits, int(growth.slope.last)) if growth is not None else None
+    if growth is None or nearest is None or growth.bytes_per_step <= 0 or nearest.left <= 0:
         return ""
-    left = int((whole - growth.slope.last) / growth.bytes_per_step)
-    return f"; at this rate {size(whole)} are full after {left:,} more"
+    whole = f"{size(nearest.whole)}{f' of {nearest.whose}' if nearest.whose else ''}"
+    return f"; at this rate {whole} are full after {int(nearest.left / growth.bytes_per_step):,} more"
 
 
 def _kept(kept: Sequence[KeptLine]) -> str:
     """Lines that may keep it, by the source: a line that only adds something takes too little time to be sampled."""
     if not kept:
         return ""
-    told = "; ".join(f"{one.file}:{one.line} {one.what}{_times(one)}" for one in kept[:_NAMED])
-    return f"; lines that keep something each time they run: {told}"
+    told = "; ".join(f"{one.file}:{one.line} {one.what}{_beside(one)}{_times(one)}" for one in kept[:_NAMED])
+    return f"; {_LINES[kept_lines.likeliest(kept) is None]} each time they run: {told}"
+
+
+def _beside(line: KeptLine) -> str:
+    return ", on another thread" if line.is_beside else ""
 
 
 def _times(line: KeptLine) -> str:

@@ -13,12 +13,14 @@ from dlprof.analysis.steps import StepSummary
 from dlprof.analysis.utilisation import GpuUse
 from dlprof.report.model import (
     CategoryKernels,
+    Cause,
     CoreLoad,
     EpochTime,
     HealthLine,
     KernelSums,
     MainLoop,
     MeasuredGpus,
+    MemoryLimit,
     Overhead,
     PhaseTime,
     ProbeCost,
@@ -160,6 +162,27 @@ def test_memory_is_its_peak_and_what_was_left() -> None:
 
     assert short.memory(report(process=use)) == "peak 812 MB in 3 processes; at least 2.13 GB available"
     assert short.memory(report()) == ""
+
+
+def test_memory_that_grew_is_said_where_memory_is_told() -> None:
+    """It claims no time, and may stand behind all causes that are shown."""
+    claim = (
+        "Memory of the process grew by 145 kB with each step (95 %: 144 kB to 147 kB): 81 MB over 566 steps were not"
+    )
+    grown = Cause("memory-growth", "Memory grows", claim, 0, 0.0, "measured", "train.py", 12, "Look.")
+    use = process_use(peak_rss_bytes=812_000_000)
+
+    assert short.memory(report(process=use, findings=(grown,))) == (
+        "peak 812 MB in 1 process; grew by 145 kB with each step at train.py:12, see memory-growth"
+    )
+
+
+def test_what_is_left_of_memory_is_that_of_the_nearest_limit() -> None:
+    """Not what the machine had, which it could not have used."""
+    limit = MemoryLimit("its address space", 3_070_000_000, 76_000_000)
+    use = process_use(peak_rss_bytes=812_000_000, available_min_bytes=23_000_000_000, memory_limit=limit)
+
+    assert short.memory(report(process=use)) == "peak 812 MB in 1 process; 76 MB left of its address space, 3.07 GB"
 
 
 def test_gpus_that_were_not_measured_say_why() -> None:

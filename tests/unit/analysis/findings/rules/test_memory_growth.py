@@ -71,6 +71,74 @@ def test_the_line_that_allocated_what_grew_is_named_where_that_was_recorded(tmp_
     assert told in claim.sentence.before
 
 
+def claim_on(script: str, hits: dict[int, int | None], folder: Path, **tables: Any) -> Any:
+    """The claim on a run of this script in which a megabyte more was there with each sample."""
+    lines = [
+        {"file": "train.py", "function": "f", "first_line": 1, "line": line, "hits": count, "time_ns": 1, "source": ""}
+        for line, count in hits.items()
+    ]
+    run = over_training(GROWING["evenly"], folder / "r", **{**STANDING, "lines": lines, **tables})
+    kept = run.folder.source_path("train.py")
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    kept.write_text(script)
+    (claim,) = memory_growth.look(Case(run))
+    return claim
+
+
+def test_a_line_that_keeps_numbers_is_not_named_beside_one_that_may_keep_anything(tmp_path: Path) -> None:
+    """30 numbers are no part of 75 MB."""
+    script = "for e in range(30):\n seen.append(loss.item())\n preds[e] = net(x)\n"
+    claim = claim_on(script, {1: 31, 2: 30, 3: 30}, tmp_path)
+
+    assert claim.line == ("train.py", 3)
+    assert claim.sentence.before.endswith(
+        "lines that keep something each time they run: train.py:3 fills `preds` (30 times)"
+    )
+
+
+def test_of_several_lines_that_may_keep_it_none_is_the_finding_s(tmp_path: Path) -> None:
+    """All are told; where the main thread stood is no better place."""
+    claim = claim_on("for e in range(30):\n a.append(f(e))\n b[e] = g(e)\n", {1: 31, 2: 30, 3: 30}, tmp_path)
+
+    assert claim.line is None
+    assert claim.sentence.before.endswith(
+        "any of these lines may keep it, which add something each time they run: train.py:2 adds to `a` (30 times); "
+        "train.py:3 fills `b` (30 times)"
+    )
+
+
+def test_a_queue_that_another_thread_fills_is_named_and_the_main_thread_s_line_is_not(tmp_path: Path) -> None:
+    """The main thread stands in its step, whoever takes memory."""
+    script = "q = queue.Queue()\ndef fill():\n while True:\n  q.put(make())\n"
+    other = {"thread_id": 2, "thread": "Thread-1 (fill)", "start_ns": 2 * runs.S, "dur_ns": runs.S, "stack_id": 31}
+    frames = [*STANDING["frames"], {"stack_id": 31, "depth": 0, "function": "fill", "file": "train.py", "line": 3}]
+    claim = claim_on(script, {1: 1}, tmp_path, stacks=[*STANDING["stacks"], other], frames=frames)
+
+    assert claim.line == ("train.py", 4)
+    assert "train.py:4 adds to `q`, a queue without a limit, on another thread" in claim.sentence.before
+    assert "train.py:30" not in claim.sentence.before
+    assert claim.next_step.startswith("Give the queue a limit (queue.Queue(maxsize=...))")
+
+
+def test_what_is_left_is_counted_to_the_nearest_limit(tmp_path: Path) -> None:
+    """20 MB of the address space, at 200 kB a step, though the machine has more."""
+    own = GROWING["evenly"]
+    machine = [{"time_ns": 2 * runs.S, "interval_ns": 1, "limit_address_space_bytes": 219 * MB}]
+    samples = training(own)["process_samples"]
+    samples[-1]["address_space_bytes"] = 199 * MB
+    (claim,) = claims(own, tmp_path, machine=machine, process_samples=samples)
+
+    assert "; at this rate 219 MB of its address space are full after 100 more" in claim.sentence.before
+
+
+def test_few_samples_on_one_line_are_enough_and_make_it_less_sure(tmp_path: Path) -> None:
+    """Ten of 40 MB more each."""
+    (few,) = claims([n * 40 * MB for n in range(10)], tmp_path / "few")
+    (many,) = claims([n * 4 * MB for n in range(100)], tmp_path / "many")
+
+    assert (few.support.covered, many.support.covered) == (pytest.approx(0.5, abs=0.1), 1.0)
+
+
 @pytest.mark.parametrize("name", CLEAN)
 def test_a_clean_run_is_silent(name: str, tmp_path: Path) -> None:
     """Whatever its memory does besides."""
