@@ -71,7 +71,7 @@ def look(case: Case) -> Iterator[Claim]:
         raise Abstain(f"memory was not sampled: {found.not_measured['peak_bytes']}")
     if memory_end.of_run(case.run) is not None:
         return  # that has a finding of its own
-    near, spike = _near(found.limits, peak), _spike(case)
+    near, spike = _near(found.limits, peak), _spike(case, found)
     if near is not None:
         moment, told = peak, f"{near}{_held(found)}"
         levers = _of_owners(found, peak)
@@ -109,16 +109,19 @@ def _near(limits: Limits, peak: Moment) -> str | None:
     return None
 
 
-def _spike(case: Case) -> _Spike | None:
+def _spike(case: Case, found: Memory) -> _Spike | None:
     """The peak of the process's own memory, where it is far above what was enough for nearly all of the run.
 
-    Without the samples in which kernels were traced: that takes memory itself.
+    Without the samples in which kernels were traced: that takes memory itself. Memory that grows with the steps is at
+    its largest at their end: that is no peak.
     """
     series = memory_series.of_run(case.run)
     plain = np.flatnonzero(~series.is_traced) if series is not None else ()
     if series is None or len(plain) < _LEAST_SAMPLES:
         return None
     usual, row = int(np.quantile(series.own_bytes[plain], _USUAL)), int(plain[series.own_bytes[plain].argmax()])
+    if found.growth is not None and found.growth.is_growing and not found.growth.is_below:
+        usual = max(usual, int(found.growth.slope.last))
     highest = int(series.own_bytes[row])
     if highest < max(_SPIKE * usual, usual + _SPIKE_BYTES):
         return None

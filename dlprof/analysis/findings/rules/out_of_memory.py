@@ -26,8 +26,14 @@ _EVIDENCE = (
         "ORDER BY bytes DESC NULLS LAST",
     ),
 )
+_NEXT_OF_GROWTH = (
+    "Memory grew with each step until none was left: stop that first (memory-growth says where it may be kept), and "
+    "only then make the batch or the model smaller."
+)
 _WANTED = "more than was ever there, by shapes, is wanted for"
 """By what is made of the batch that there was no memory for."""
+_MOST = 0.5
+"""Of the peak."""
 _OF_A_BATCH = frozenset({MemoryKind.ACTIVATIONS, MemoryKind.INPUT})
 _NEXT = {
     True: "Use a smaller batch, mixed precision, or compute activations anew in the backward pass: what is made of a "
@@ -50,7 +56,7 @@ def look(case: Case) -> Iterator[Claim]:
         Statement(f"The run was ended for want of memory: {end.how}{_limit(end)}{_peak(found)}{_held(found)}"),
         {},
         _EVIDENCE,
-        _NEXT[_is_of_a_batch(found)],
+        _NEXT_OF_GROWTH if _grew(found) else _NEXT[_is_of_a_batch(found)],
         _line(end, found),
         rank=Rank.ENDED_THE_RUN,
         support=Support(Ground.STATED),
@@ -77,6 +83,12 @@ def _held(found: Memory) -> str:
     told = [f"{kind.value} {size(value)}" for kind, value in kinds.items() if value]
     is_more = found.peak is not None and sum(value or 0 for value in kinds.values()) > found.peak.bytes
     return f"; {_WANTED if is_more else 'held for'} {', '.join(told)}" if told else "; what held it is not known"
+
+
+def _grew(found: Memory) -> bool:
+    """Whether most of what there was had grown with the steps."""
+    growth, peak = found.growth, found.peak
+    return growth is not None and growth.is_growing and peak is not None and growth.kept_bytes >= _MOST * peak.bytes
 
 
 def _is_of_a_batch(found: Memory) -> bool | None:

@@ -11,7 +11,7 @@ from dlprof.analysis.findings import diagnose
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.rules import out_of_memory
 from tests.unit.analysis.findings.cases import Planted
-from tests.unit.analysis.memory_runs import MB, S, sample
+from tests.unit.analysis.memory_runs import MB, S, sample, training
 from tests.unit.runs import manifest, span, trained
 
 RAISED = span("out_of_memory", 7, 7, name="MemoryError: Unable to allocate 7 GiB", file="train.py", line=12)
@@ -55,6 +55,13 @@ def test_an_exception_is_told_with_its_line_and_what_held_memory(tmp_path: Path)
     )
     assert claim.line == ("train.py", 12)
     assert claim.next_step.startswith("Use a smaller model")
+
+
+def test_where_memory_grew_with_each_step_that_is_to_be_stopped(tmp_path: Path) -> None:
+    """A smaller batch would only be full later."""
+    (claim,) = claims(tmp_path, spans=[RAISED], **training([n * MB for n in range(100)]))
+
+    assert claim.next_step.startswith("Memory grew with each step until none was left: stop that first")
 
 
 def test_what_was_wanted_is_not_said_to_have_been_held(tmp_path: Path) -> None:
