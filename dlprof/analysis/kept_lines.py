@@ -37,6 +37,8 @@ _OF_LIBRARIES = frozenset(
     {"__getitem__", "__iter__", "__next__", "__call__", "call", "forward", "update", "update_state", "emit"}
 )
 """Methods that libraries call, also in processes of their own, where nobody counts lines."""
+EACH_STEP, RARELY = 0, 3
+"""Ranks of lines that were counted."""
 _PUTTING = frozenset({"put", "put_nowait"})
 _LEAST_HITS = 8
 _MORE_PUT = 1.1
@@ -174,7 +176,7 @@ def _rank(line: KeptLine, steps: int, *, in_workers: bool) -> int:
     """
     if line.hits is None:
         return -1 if in_workers else 1 if line.is_in_loop else 2
-    return 0 if line.hits >= _OF_STEPS * steps else 3
+    return EACH_STEP if line.hits >= _OF_STEPS * steps else RARELY
 
 
 def _in_file(file: _File, known: _Known, *, in_workers: bool) -> Iterator[KeptLine]:

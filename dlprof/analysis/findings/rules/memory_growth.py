@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from dlprof.analysis import kept_lines, memory, memory_room
+from dlprof.analysis import kept_lines, memory, memory_room, memory_series, memory_stairs
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Rank, SourceLine, Statement, Support
 from dlprof.analysis.findings.title import Title
@@ -76,12 +77,26 @@ def look(case: Case) -> Iterator[Claim]:
     )
 
 
-def _keeping(case: Case, growth: Growth) -> Iterator[KeptLine]:
-    """Lines that keep something, and can have kept a good part of what grew."""
+def _keeping(case: Case, growth: Growth) -> list[KeptLine]:
+    """Lines that keep something, and can have kept a good part of what grew, the likeliest first."""
     steps = growth.slope.steps
-    for one in kept_lines.of_run(case.run, steps, in_workers=growth.is_below):
-        if one.can_keep(growth.kept_bytes, steps):
-            yield one
+    found = kept_lines.of_run(case.run, steps, in_workers=growth.is_below)
+    return _by_stairs(case, growth, [one for one in found if one.can_keep(growth.kept_bytes, steps)])
+
+
+def _by_stairs(case: Case, growth: Growth, kept: list[KeptLine]) -> list[KeptLine]:
+    """Lines of each epoch before those of each step where memory grew in stairs; beside them where nobody knows."""
+    often = [one.hits or 0 for one in kept if one.rank == kept_lines.EACH_STEP and not one.is_small]
+    rare = [one.hits or 0 for one in kept if one.rank == kept_lines.RARELY and not one.is_small]
+    series = memory_series.of_run(case.run) if often and rare else None
+    if series is None:
+        return kept
+    are_stairs = memory_stairs.are(series, growth, max(rare), max(often))
+    if are_stairs is False:
+        return kept
+    rank = kept_lines.EACH_STEP - 1 if are_stairs else kept_lines.EACH_STEP
+    ranked = [replace(one, rank=rank) if one.rank == kept_lines.RARELY else one for one in kept]
+    return sorted(ranked, key=lambda one: (one.is_small, one.rank))
 
 
 def _compiling(case: Case, steps: int) -> Iterator[KeptLine]:

@@ -107,6 +107,30 @@ def test_of_several_lines_that_may_keep_it_none_is_the_finding_s(tmp_path: Path)
     )
 
 
+EPOCHS = "for e in range(5):\n for x in data:\n  a.append(f(x))\n b.append(g())\n"
+SHAPES = {
+    "in stairs": ([20 * MB * (n // 20) for n in range(100)], ("train.py", 4)),
+    "all the time": ([n * MB for n in range(100)], ("train.py", 3)),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_line_of_each_epoch_or_of_each_step_is_named_by_how_memory_grew(shape: str, tmp_path: Path) -> None:
+    """By five stairs of 20 MB, or by a megabyte between any two samples."""
+    own, line = SHAPES[shape]
+    claim = claim_on(EPOCHS, {1: 6, 2: 505, 3: 500, 4: 8}, tmp_path, **training(own))
+
+    assert claim.line == line
+
+
+def test_where_samples_are_too_far_apart_for_that_none_of_both_is_named(tmp_path: Path) -> None:
+    """50 epochs in a hundred samples: each may have been a stair."""
+    claim = claim_on(EPOCHS, {1: 51, 2: 550, 3: 500, 4: 50}, tmp_path)
+
+    assert claim.line is None
+    assert "any of these lines may keep it" in claim.sentence.before
+
+
 def test_a_queue_that_another_thread_fills_is_named_and_the_main_thread_s_line_is_not(tmp_path: Path) -> None:
     """The main thread stands in its step, whoever takes memory."""
     script = "q = queue.Queue()\ndef fill():\n while True:\n  q.put(make())\n"
