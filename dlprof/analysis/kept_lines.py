@@ -183,9 +183,11 @@ def _in_file(file: _File, known: _Known, *, in_workers: bool) -> Iterator[KeptLi
     loops = source_loops.around(file.texts)
     emptied = set(_emptied(file.tree, {line for line, hits in file.hits.items() if hits is not None and hits > 1}))
     beside = set(_functions_of(file.tree, file.beside))
+    uncounted = set(_in_turns_of(file.tree, file.hits)) if all(one is None for one in file.hits.values()) else set()
     for one, by_library in _keeping(file.tree, in_workers=in_workers):
         hits, is_beside = file.hits.get(one.line), one.line in beside
-        has_run = hits >= _LEAST_HITS if hits is not None else one.line in file.hits or by_library or is_beside
+        is_known = one.line in file.hits or one.line in uncounted or by_library or is_beside
+        has_run = hits >= _LEAST_HITS if hits is not None else is_known
         is_queue = one.is_put and known.queues.is_endless(one.container or "")
         grows = is_queue and _more_is_put(one, file, hits)
         stays = one.container is None or (
@@ -212,6 +214,18 @@ def _more_is_put(put: _Keeping, file: _File, hits: int | None) -> bool:
     if hits is None or any(one is None for one in taken):
         return True
     return hits > _MORE_PUT * sum(one or 0 for one in taken) + _LEAST_HITS
+
+
+def _in_turns_of(tree: ast.AST, seen: Collection[int]) -> Iterator[int]:
+    """Statements that run in each turn of a loop in which some lines were seen: those under an `if` are none.
+
+    Of a process that was killed no line was counted, and one that takes microseconds is not sampled.
+    """
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
+            lines = [source_calls.lines(one) for one in node.body]
+            if any(line in each for line in seen for each in lines):
+                yield from (one.lineno for one in node.body)
 
 
 def _functions_of(tree: ast.AST, seen: Collection[int]) -> Iterator[int]:

@@ -149,6 +149,16 @@ def test_a_queue_without_a_limit_keeps_what_is_not_taken_from_it(
     assert all(one.what == "adds to `q`, a queue without a limit" and one.is_queue for one in found)
 
 
+def test_of_a_process_that_was_killed_statements_beside_one_that_was_sampled_have_run(tmp_path: Path) -> None:
+    """Its lines were not counted; what stands under a condition may not have run."""
+    script = "for x in data:\n train(x)\n kept.append(x)\n if odd:\n  more.append(x)\nfor y in z:\n last.append(y)\n"
+
+    (found,) = of(tmp_path / "killed", script, {2: None}, unseen={1, 3, 4, 5, 6, 7})
+
+    assert (found.line, found.hits) == (3, None)
+    assert of(tmp_path / "counted", script, {1: 10, 2: None}, unseen={3, 4, 5, 6, 7}) == ()
+
+
 def test_lines_of_a_function_on_another_thread_have_run(tmp_path: Path) -> None:
     """They are not counted there, and one that takes microseconds is not sampled: another one of it was."""
     stack = {"thread_id": 2, "thread": "Thread-1 (fill)", "start_ns": 2 * S, "dur_ns": S, "stack_id": 1}
