@@ -94,6 +94,7 @@ class _Keeping:
         what: How, as a clause.
         values: What it keeps; empty: the source does not tell.
         is_put: Whether it may put into a queue.
+        counted_at: The line whose hits tell how often, if that is another one.
     """
 
     line: int
@@ -101,6 +102,7 @@ class _Keeping:
     what: str
     values: tuple[ast.expr, ...] = ()
     is_put: bool = False
+    counted_at: int | None = None
 
 
 @dataclass(frozen=True)
@@ -139,8 +141,10 @@ def of_run(run: Run, steps: int, *, in_workers: bool = False) -> tuple[KeptLine,
         in_workers: Whether processes below grow: libraries call methods there, and nobody counts their lines.
     """
     files: dict[str, dict[int, int | None]] = {}
-    scaled = {(row["file"], row["line"]) for row in run.rows("lines") if row["how"] == LineSource.SCALED}
-    for row in run.rows("lines"):
+    rows = run.rows("lines")
+    scaled = {(row["file"], row["line"]) for row in rows if row["how"] == LineSource.SCALED}
+    below = {row["file"] for row in rows if row["pid"] != run.manifest.process.pid} if in_workers else set()
+    for row in rows:
         hits = files.setdefault(row["file"], {})
         # A line that begins a function has a row for each of the two; hits of one that was only sampled are null.
         hits[row["line"]] = max((one for one in (hits.get(row["line"]), row["hits"]) if one is not None), default=None)
@@ -157,6 +161,7 @@ def of_run(run: Run, steps: int, *, in_workers: bool = False) -> tuple[KeptLine,
     found = [
         replace(one, is_scaled=one.hits is not None and (one.file, one.line) in scaled)
         for file in parsed
+        if not below or file.name in below  # what was seen of workers tells which files run there
         for one in _in_file(file, known, in_workers=in_workers)
     ]
     ranked = [replace(one, rank=_rank(one, steps, in_workers=in_workers)) for one in found]
@@ -185,8 +190,9 @@ def _in_file(file: _File, known: _Known, *, in_workers: bool) -> Iterator[KeptLi
     beside = set(_functions_of(file.tree, file.beside))
     uncounted = set(_in_turns_of(file.tree, file.hits)) if all(one is None for one in file.hits.values()) else set()
     for one, by_library in _keeping(file.tree, in_workers=in_workers):
-        hits, is_beside = file.hits.get(one.line), one.line in beside
-        is_known = one.line in file.hits or one.line in uncounted or by_library or is_beside
+        at = one.counted_at or one.line
+        hits, is_beside = file.hits.get(at), one.line in beside
+        is_known = at in file.hits or one.line in uncounted or by_library or is_beside
         has_run = hits >= _LEAST_HITS if hits is not None else is_known
         is_queue = one.is_put and known.queues.is_endless(one.container or "")
         grows = is_queue and _more_is_put(one, file, hits)
@@ -255,6 +261,28 @@ def _keeping(tree: ast.AST, *, in_workers: bool) -> Iterator[tuple[_Keeping, boo
                     _, was_by_library = told.get(one.line, (one, False))
                     told[one.line] = one, by_library or was_by_library
     yield from told.values()
+    yield from ((one, False) for one in _cached(tree))
+
+
+def _cached(tree: ast.AST) -> Iterator[_Keeping]:
+    """Functions whose results are all kept: a cache without a limit. The first line of each runs for what is new."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and any(map(_is_endless_cache, node.decorator_list)):
+            begin = node.body[1] if ast.get_docstring(node) is not None and len(node.body) > 1 else node.body[0]
+            yield _Keeping(
+                node.lineno, None, f"keeps each result of `{node.name}`, in a cache without a limit",
+                counted_at=begin.lineno,
+            )  # fmt: skip
+
+
+def _is_endless_cache(decorator: ast.expr) -> bool:
+    """`functools.cache`, `lru_cache(None)`; one without arguments has a limit of 128."""
+    if not isinstance(decorator, ast.Call):
+        return (decorator.attr if isinstance(decorator, ast.Attribute) else getattr(decorator, "id", "")) == "cache"
+    told = [*decorator.args[:1], *(one.value for one in decorator.keywords if one.arg == "maxsize")]
+    return _called(decorator) == "lru_cache" and any(
+        isinstance(one, ast.Constant) and one.value is None for one in told
+    )
 
 
 def _given(scope: ast.AST) -> Collection[str]:

@@ -78,6 +78,41 @@ def test_hits_of_windows_are_an_estimate(tmp_path: Path) -> None:
     assert (found.hits, found.is_scaled) == (800, True)
 
 
+@pytest.mark.parametrize(
+    ("decorator", "lines"),
+    [
+        ("functools.lru_cache(maxsize=None)", [2]), ("lru_cache(None)", [2]), ("cache", [2]), ("functools.cache", [2]),
+        ("lru_cache", []), ("lru_cache(maxsize=64)", []), ("property", []),
+    ],
+)  # fmt: skip
+def test_a_cache_without_a_limit_keeps_each_result(tmp_path: Path, decorator: str, lines: list[int]) -> None:
+    """As often as its function ran; `lru_cache` alone keeps 128."""
+    found = of(tmp_path, f"@{decorator}\ndef features(i):\n return read(i)\n", {3: 300})
+
+    assert [one.line for one in found] == lines
+    assert all(one.what == "keeps each result of `features`, in a cache without a limit" for one in found)
+    assert all(one.hits == 300 for one in found)
+
+
+def test_of_workers_only_files_are_looked_at_that_were_seen_there(tmp_path: Path) -> None:
+    """What the script itself keeps is not what they keep."""
+    script = "@cache\ndef features(i):\n return read(i)\n"
+    other = "for x in y:\n kept.append(f(x))\n"
+    row = {"function": "f", "first_line": 1, "time_ns": S, "source": "", "hits": None}
+    rows = [
+        {**row, "pid": 42, "file": "own.py", "line": 2, "hits": 500},
+        {**row, "pid": 43, "file": "train.py", "line": 3},
+    ]
+    run = trained(tmp_path / "r", lines=rows)
+    for name, text in (("train.py", script), ("own.py", other)):
+        kept = run.folder.source_path(name)
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_text(text)
+
+    assert [(one.file, one.line) for one in kept_lines.of_run(run, 500, in_workers=True)] == [("train.py", 2)]
+    assert [one.file for one in kept_lines.of_run(run, 500)] == ["own.py", "train.py"]
+
+
 CLEAN = {
     "a list that is emptied": "    kept.append(loss)\n    kept.clear()\n",
     "a list of one epoch": "    kept = []\n    kept.append(loss)\n",
