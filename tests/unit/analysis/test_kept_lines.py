@@ -198,7 +198,7 @@ def test_lines_of_a_function_on_another_thread_have_run(tmp_path: Path) -> None:
     """They are not counted there, and one that takes microseconds is not sampled: another one of it was."""
     stack = {"thread_id": 2, "thread": "Thread-1 (fill)", "start_ns": 2 * S, "dur_ns": S, "stack_id": 1}
     frames = [{"stack_id": 1, "depth": 0, "function": "fill", "file": "train.py", "line": 3}]
-    hits = {2: 1, 6: 500}
+    hits: dict[int, int | None] = {2: 1, 6: 500}
 
     (found,) = of(tmp_path / "seen", QUEUE.replace("{limit}", ""), hits, unseen={3, 4}, stacks=[stack], frames=frames)
 
