@@ -90,7 +90,7 @@ class RunTables:
         except BaseException:
             work.drop()
             raise
-        self._written |= work.close()
+        self._written = (self._written - set(work.in_memory)) | work.close()
         self.put(work.in_memory)
 
     def put_rows(self, name: str, rows: Iterable[Mapping[str, Any]]) -> None:
