@@ -40,15 +40,15 @@ def settle(run: Workspace, rate_hz: float | None) -> bool:
         rate_hz: Samples per second; None: there are none.
     """
     frames = run.tables.get("frames")
-    firsts = _firsts(run) if rate_hz and frames is not None else []
-    if not firsts:
+    if not rate_hz or frames is None:
         return False
-    places = first_steps.Places(frames)
+    places: first_steps.Places | None = None
     moves: list[_Move] = []
-    for first in firsts:
+    for first in _firsts(run):
         lines = first_steps.lines_of(run.source(first.file), first.line)
         rows = _stacks(run, first) if lines is not None else []
         if rows and lines is not None:
+            places = places or first_steps.Places(frames)
             whole = places.whole(row["stack_id"] for row in rows)
             begin = first_steps.begin_ns(first, rows, places.are_in(first.file, lines), whole, int(1e9 / rate_hz))
             if begin > first.start_ns:
@@ -115,7 +115,7 @@ def _move(run: Workspace, moves: Sequence[_Move]) -> None:
         return own | truths(pc.and_(pc.equal(kinds, SpanKind.EPOCH), pc.equal(piece["thread_id"], move.thread)))
 
     def of_loop(piece: pa.Table, move: _Move) -> Truths:
-        return integers(piece["loop_id"], -1) == move.loop_id
+        return truths(pc.equal(piece["loop_id"], move.loop_id))
 
     for name, belongs in (("spans", spans), ("epochs", of_loop), ("steps", of_loop)):
         if name in run.tables.names():

@@ -104,12 +104,18 @@ def steps(page: Page, report: Report) -> None:
 def no_steps(report: Report) -> str:
     """That a run has no steps, and why; or that it is not known."""
     lost = report.missing("steps")
-    return f"not measured, because {safe(lost)}" if lost else f"none: {why_no_steps(report)}"
+    if lost:
+        return f"not measured, because {safe(lost)}"
+    return f"none known: {why_no_steps(report)}" if report.unrecorded is not None else f"none: {why_no_steps(report)}"
 
 
 def why_no_steps(report: Report) -> str:
     """Why a traced run has no steps."""
     called = [phase.name for phase in report.phases if phase.name in _CALLS]
+    end = report.unrecorded
+    if end is not None:
+        what = f"no step of {called[0]} was finished" if called else "no training was seen"
+        return f"{what} up to {duration(end.since_ns)}; what came then was not recorded, because {safe(end.reason)}"
     if called:
         return f"no step of {called[0]} was finished"
     if report.attached and report.outside:

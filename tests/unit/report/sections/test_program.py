@@ -13,7 +13,7 @@ from dlprof.analysis.loops import FoundBy, LoopSummary
 from dlprof.analysis.processes import ProcessSummary
 from dlprof.analysis.recompilations import Recompilation
 from dlprof.analysis.steps import StepSummary
-from dlprof.report.model import EpochTime, MainLoop, PartTime, PhaseTime, StepParts
+from dlprof.report.model import EpochTime, MainLoop, PartTime, PhaseTime, StepParts, UnrecordedTime
 from dlprof.report.sections import program
 from dlprof.schema.vocabulary import Loop, ProcessRole, StepTime
 from tests.unit.report.reports import printed, report, rows
@@ -140,6 +140,23 @@ def test_how_the_time_of_a_step_was_got_is_said() -> None:
 def test_a_run_without_steps_says_why(phases: tuple[PhaseTime, ...], reason: str) -> None:
     """Never called, or never finished."""
     assert [line.strip() for line in printed(program.steps, report(phases=phases))] == ["Steps", reason]
+
+
+@pytest.mark.parametrize(
+    ("phases", "what"),
+    [((), "no training was seen"), ((PhaseTime("fit", None, MS, 1),), "no step of fit was finished")],
+)
+def test_a_run_without_steps_that_was_cut_does_not_deny_what_was_not_recorded(
+    phases: tuple[PhaseTime, ...], what: str
+) -> None:
+    """It was killed within half a second of its first step."""
+    cut = UnrecordedTime(2 * S, S // 2, 0.2, "killed", "the process was ended by signal 15")
+    told = " ".join(line.strip() for line in printed(program.steps, report(phases=phases, unrecorded=cut)))
+
+    assert told == (
+        f"Steps none known: {what} up to 2.00 s; what came then was not recorded, because the process was ended by signal"
+        " 15"
+    )
 
 
 def test_processes_that_may_have_trained_are_said_not_to_be_looked_into() -> None:
