@@ -7,7 +7,16 @@ from dataclasses import dataclass
 
 import pyarrow.compute as pc
 
-from dlprof.analysis import engine_memory, heap, memory_account, memory_growth, memory_series, slopes, trends
+from dlprof.analysis import (
+    engine_memory,
+    heap,
+    memory_account,
+    memory_at_end,
+    memory_growth,
+    memory_series,
+    slopes,
+    trends,
+)
 from dlprof.analysis.engine_memory import EngineMemory
 from dlprof.analysis.heap import Heap
 from dlprof.analysis.memory_growth import Growth
@@ -18,6 +27,8 @@ from dlprof.analysis.trends import Trends
 from dlprof.schema.vocabulary import MemoryBasis, MemoryKind
 from dlprof.store.run import Run
 
+KERNEL_PEAK_AT_END = "kernel_peak_at_end"
+"""Key of `not_measured` where the kernel's figure is not that of the end of the process."""
 _HEAP_LOST = ("heap-failed", "heap-not-summed")
 _LIMITS = ("limit_address_space_bytes", "limit_data_bytes", "limit_group_bytes")
 
@@ -142,12 +153,13 @@ def _of_run(run: Run) -> Memory:
     epochs, left_out = parts.epochs()
     kinds = series.kinds_at(peak.time_ns)
     row = series.largest()
+    kernel_peak, kernel_peak_ns = memory_at_end.kernel_peak(run, series)
     return Memory(
         peak=peak,
         traced_peak=parts.traced_peak(),
         owned_peak=owned_peak,
         processes=int(series.processes[row]),
-        kernel_peak_bytes=series.kernel_peak_bytes,
+        kernel_peak_bytes=kernel_peak,
         kinds=kinds,
         pss_bytes=series.pss_bytes,
         uss_bytes=series.uss_bytes,
@@ -164,8 +176,15 @@ def _of_run(run: Run) -> Memory:
         heap=heap.of_run(run),
         devices=_devices(run),
         limits=limits(run),
-        not_measured=_reasons(run, parts, peak, owners, why, series),
+        not_measured=_reasons(run, parts, peak, owners, why, series) | _until(kernel_peak_ns),
     )
+
+
+def _until(kernel_peak_ns: int | None) -> dict[str, str]:
+    """That the kernel's figure is not that of the end, where it is not."""
+    if kernel_peak_ns is None:
+        return {}
+    return {KERNEL_PEAK_AT_END: f"the process did not tell it as it ended: it is as of {kernel_peak_ns / 1e9:.2f} s"}
 
 
 def _without_samples(run: Run, owners: tuple[Owner, ...]) -> Memory:

@@ -40,7 +40,10 @@ class MemorySeries:
         kinds_ns: When the kinds were looked at (ns).
         is_split: Whether `own_bytes` is without pages of files: an older run tells no kinds.
         is_traced: Whether kernels were traced then, which takes memory itself: records, and what lies between them.
-        kernel_peak_bytes: The most that the traced process ever had resident, as the kernel keeps it; None: not told.
+        kernel_peak_bytes: The most that the traced process ever had resident, as the kernel kept it when it was last
+            asked from outside (`memory_at_end` knows more); None: not told.
+        kernel_peak_ns: When that was (ns).
+        own_peak_bytes: The most that was seen resident of the traced process in a sample (bytes).
         pss_bytes, uss_bytes: Largest sums over the tree of proportional and unique sizes; None: not measured.
     """
 
@@ -55,6 +58,8 @@ class MemorySeries:
     is_split: bool
     is_traced: Truths
     kernel_peak_bytes: int | None
+    kernel_peak_ns: int | None
+    own_peak_bytes: int
     pss_bytes: int | None
     uss_bytes: int | None
 
@@ -124,6 +129,8 @@ def of_run(run: Run) -> MemorySeries | None:
         is_split=is_split,
         is_traced=tracing_times.of_run(run).at(time),
         kernel_peak_bytes=_largest(main, "peak_rss_bytes"),
+        kernel_peak_ns=_largest(main.filter(pc.is_valid(main["peak_rss_bytes"])), "time_ns"),
+        own_peak_bytes=_largest(main, "rss_bytes") or 0,
         pss_bytes=_largest_sum(rows, "pss_bytes"),
         uss_bytes=_largest_sum(rows, "uss_bytes"),
     )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dlprof.analysis import memory_growth, memory_owners
 from dlprof.analysis.engine_memory import EngineMemory
 from dlprof.analysis.heap import HeapLine, most_telling
-from dlprof.analysis.memory import Limits
+from dlprof.analysis.memory import KERNEL_PEAK_AT_END, Limits
 from dlprof.analysis.memory_owners import Owner
 from dlprof.report import trend_words
 from dlprof.report.console import Page
@@ -140,9 +140,7 @@ def _head(page: Page, memory: MemoryReport) -> None:
     if memory.traced_peak_bytes is not None:
         page.say(f"{size(memory.traced_peak_bytes)} while kernels were traced, which takes memory itself", indent=2)
     if memory.kernel_peak_bytes is not None:
-        page.say(
-            f"the process alone at its largest, as the kernel keeps it: {size(memory.kernel_peak_bytes)}", indent=2
-        )
+        page.say(_kernel_peak(memory.kernel_peak_bytes, memory), indent=2)
     for one in memory.devices:
         own = one.peak_bytes if one.peak_bytes is not None else one.used_peak_bytes
         whose = "" if one.peak_bytes is not None else " (of all programs)"
@@ -152,6 +150,13 @@ def _head(page: Page, memory: MemoryReport) -> None:
     limits = _limits(memory.limits)
     if limits:
         page.say(f"limits: {limits}", indent=2)
+
+
+def _kernel_peak(peak_bytes: int, memory: MemoryReport) -> str:
+    """The most that the process alone had, and that this is not to its end, where it is not."""
+    told = f"the process alone at its largest, as the kernel keeps it: {size(peak_bytes)}"
+    open_end = memory.not_measured.get(KERNEL_PEAK_AT_END)
+    return told if open_end is None else f"{told} ({safe(open_end)})"
 
 
 def _engine(page: Page, engine: EngineMemory) -> None:

@@ -21,6 +21,7 @@ from dlprof_probes.inproc import (
     overrides,
     own_builtins,
     process_life,
+    process_memory,
     profile_decorator,
     recorder,
     tax,
@@ -231,7 +232,10 @@ class Session(object):
             self.recorder.probe("phases", "on", reason)
             self.recorder.meta({"tax": tax.measure(self.probe)})
             self.recorder.meta({"clock_end": anchor()})
-            self.recorder.complete(wire.SpanKind.DLPROF, "finish", start, now())
+            finished = self.recorder.complete(wire.SpanKind.DLPROF, "finish", start, now())
+            peak = process_memory.peak_bytes()
+            if peak is not None:
+                self.recorder.detail(finished, {"peak_rss_bytes": peak})
         except Exception as error:
             self.recorder.note("finish-failed", "%s: %s" % (type(error).__name__, error))
         try:

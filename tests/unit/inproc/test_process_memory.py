@@ -137,3 +137,20 @@ def test_what_a_handler_of_the_program_raises_meanwhile_is_the_program_s(
             process_memory.at(0)
     finally:
         signal.signal(signal.SIGUSR1, before)
+
+
+def test_the_peak_of_the_process_is_the_kernels() -> None:
+    """As `getrusage` has it, but for children and for what it was before `exec`; within what cores hold back."""
+    told = process_memory.peak_bytes()
+
+    assert told is not None
+    assert (process_memory.at(0) or {})["rss_bytes"] - (16 << 20) < told
+    assert told < resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 + (16 << 20)
+
+
+def test_where_the_kernel_keeps_no_peak_there_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not 0."""
+    (tmp_path / "status").write_text("Name: python\n")
+    monkeypatch.setattr(process_memory, "_STATUS", str(tmp_path / "status"))
+
+    assert process_memory.peak_bytes() is None
