@@ -13,7 +13,7 @@ from dlprof.pipeline.run_tables import RunTables
 from dlprof.pipeline.workspace import Workspace
 from dlprof.schema.manifest import Probe
 from dlprof.schema.tables import TABLES
-from dlprof.schema.vocabulary import ProbeState
+from dlprof.schema.vocabulary import ProbeState, StreamEnd
 
 _COLUMNS: Mapping[str, Sequence[str]] = {
     "steps": ("loop", "loop_id", "epoch", "step", "count", "start_ns", "dur_ns", "input_ns", "compiled", "samples"),
@@ -22,6 +22,7 @@ _COLUMNS: Mapping[str, Sequence[str]] = {
     "metrics": ("loop_id", "epoch", "step", "time_ns"),
 }
 """Columns of large tables that are looked at."""
+_UNWRITTEN = (StreamEnd.DISK_FULL, StreamEnd.FILE_LIMIT, StreamEnd.UNWRITTEN)
 
 
 class _Tables(Mapping[str, pa.Table]):
@@ -87,5 +88,17 @@ def _judge(run: Workspace) -> None:
     """A process that was killed could not say what became of its windows."""
     probe, windows = run.probes.get("kernels"), run.tables.get("kernel_windows")
     if probe is not None and probe.state == ProbeState.ON and (windows is None or not windows.num_rows):
-        reason = "the process ended before a kernel window was complete"
-        run.probes.update("kernels", state=ProbeState.UNAVAILABLE, reason=reason)
+        failed = next((line.message for line in run.tables.health if line.slug == "kernels-failed"), None)
+        state = ProbeState.UNAVAILABLE if failed is None else ProbeState.FAILED
+        reason = _why_none(run) if failed is None else failed.removeprefix("Kernels are missing: ").rstrip(".")
+        run.probes.update("kernels", state=state, reason=reason)
+
+
+def _why_none(run: Workspace) -> str:
+    """Why there is no window of a process that did not say so."""
+    if any((run.folder.raw / "kernels").glob("window-[0-9][0-9][0-9].json")):
+        return "what the tracer wrote of its window is not there, or cannot be read"
+    end = run.manifest.unrecorded
+    if end is not None and end.cause in _UNWRITTEN:
+        return f"nothing was written any more, because {end.reason}"
+    return "the process ended before a kernel window was complete"

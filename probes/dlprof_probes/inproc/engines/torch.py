@@ -18,6 +18,7 @@ from dlprof_probes.inproc.engines import (
     torch_updates,
 )
 from dlprof_probes.inproc.engines.base import Attachment, Engine, weights_told
+from dlprof_probes.inproc.kernels import trace_files
 from dlprof_probes.inproc.kernels.tracer import Tracer, quiet
 from dlprof_probes.inproc.patching import each_definer
 
@@ -83,7 +84,9 @@ class TorchTracer(Tracer):
         finally:
             with quiet():
                 profiler.stop()
-                profiler.export_chrome_trace(self._path)
+                with trace_files.SafePath(self._path) as path:
+                    profiler.export_chrome_trace(path)
+        trace_files.check_json(self._path)
         return [self._path]
 
     def annotation(self, text):

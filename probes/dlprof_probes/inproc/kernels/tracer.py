@@ -3,13 +3,13 @@
 import os
 import re
 import sys
-from glob import glob
+from glob import escape, glob
 from os import close, dup, dup2, write
 
 _CHATTER = re.compile(
     r"profiler_session\.cc|save_profile\.cc|session_manager\.cc|Profiler session|USDT:|kineto|cupti|profiler\.cc"
     r"|plugin_tracer|DeviceProperties\.cpp"
-    r"|ActivityProfiler|External init callback must run in same thread"
+    r"|ActivityProfiler|output_json\.cpp|External init callback must run in same thread"
     r"|\[W .*profiler|rocprofiler|graph_executor\.cc:\d+: Subgraph backend",
     re.IGNORECASE,
 )
@@ -107,7 +107,7 @@ def xplanes(folder):
     Raises:
         RuntimeError: There are none.
     """
-    paths = glob(os.path.join(folder, "plugins", "profile", "*", "*.xplane.pb"))
+    paths = glob(os.path.join(escape(folder), "plugins", "profile", "*", "*.xplane.pb"))
     if not paths:
         raise RuntimeError("the profiler wrote no trace")
     return paths
