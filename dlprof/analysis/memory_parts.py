@@ -52,7 +52,7 @@ class PartMemory:
         name: Of the phase; `epoch 1`.
         peak: Its largest sample, of those in which no kernels were traced if there are any; None: it lasted for less
             than the time between two samples.
-        growth_bytes: By how much memory grew in it, all its stretches together; None likewise.
+        growth_bytes: By how much the processes that were there grew in it, all its stretches together; None likewise.
     """
 
     name: str
@@ -255,7 +255,7 @@ class Parts:
         return phase, place, most / whole
 
     def _growth(self, start: Integers, end: Integers) -> Integers:
-        return np.rint(self._series.at(end) - self._series.at(start)).astype(np.int64)
+        return self._series.grown(start, end)
 
     def _largest(self, rows: Integers) -> Moment | None:
         return self.moment(self._series.largest(rows)) if len(rows) else None

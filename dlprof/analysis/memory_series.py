@@ -30,6 +30,8 @@ class MemorySeries:
         time_ns: When (ns on the run's timeline).
         tree_bytes: Resident memory of the traced process and all below it (bytes); shared pages count in each.
         processes: How many these were.
+        grown_bytes: By how much processes had grown since the first sample, in all: what one of them has as it comes,
+            and what goes with one, is no growth.
         own_bytes: Of the traced process alone: resident memory without pages of files, and what is swapped out (bytes);
             the kinds are known once a second, between that they are taken as on a line.
         beside_bytes: Of `own_bytes` what is not anonymous: shared memory, and what is swapped out (bytes); 0 where
@@ -50,6 +52,7 @@ class MemorySeries:
     time_ns: Integers
     tree_bytes: Integers
     processes: Integers
+    grown_bytes: Integers
     own_bytes: Integers
     beside_bytes: Integers
     below_bytes: Integers
@@ -69,6 +72,11 @@ class MemorySeries:
     def at(self, time_ns: Integers) -> Floats:
         """The tree's memory at some moments, on a line between two samples."""
         return np.interp(time_ns, self.time_ns, self.tree_bytes)
+
+    def grown(self, start_ns: Integers, end_ns: Integers) -> Integers:
+        """By how much processes grew between two moments each, on lines between samples (bytes)."""
+        start, end = (np.interp(edge, self.time_ns, self.grown_bytes) for edge in (start_ns, end_ns))
+        return np.rint(end - start).astype(np.int64)
 
     def own_at(self, time_ns: int) -> int:
         """Memory of the traced process alone at a moment, on a line between two samples (bytes)."""
@@ -121,6 +129,7 @@ def of_run(run: Run) -> MemorySeries | None:
         time_ns=time,
         tree_bytes=np.add.reduceat(integers(rows["rss_bytes"]), first),
         processes=np.diff(np.append(first, rows.num_rows)),
+        grown_bytes=_grown(rows, time),
         own_bytes=np.interp(time, own_ns, own).astype(np.int64) if len(own_ns) else np.zeros(len(time), np.int64),
         beside_bytes=_beside(main, time),
         below_bytes=_below(rows, run.manifest.process.pid, time),
@@ -177,6 +186,17 @@ def _beside(main: pa.Table, time: Integers) -> Integers:
         return np.zeros(len(time), np.int64)
     held = np.nan_to_num(_floats(known["shared_bytes"])) + np.nan_to_num(_floats(known["swap_bytes"]))
     return np.interp(time, integers(known["time_ns"]), held).astype(np.int64)
+
+
+def _grown(rows: pa.Table, time: Integers) -> Integers:
+    """Sum of the growth of each process from its first sample on, by time of the last one."""
+    pid, at, resident = (integers(rows[name]) for name in ("pid", "time_ns", "rss_bytes"))
+    order = np.lexsort((at, pid))
+    pid, at, resident = pid[order], at[order], resident[order]
+    goes_on = pid[1:] == pid[:-1]
+    changes = np.zeros(len(time), np.int64)
+    np.add.at(changes, np.searchsorted(time, at[1:][goes_on]), np.diff(resident)[goes_on])
+    return np.cumsum(changes)
 
 
 def _below(rows: pa.Table, pid: int | None, time: Integers) -> Integers:

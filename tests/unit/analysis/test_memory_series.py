@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 
 from dlprof.analysis import memory_series
@@ -77,6 +78,17 @@ def test_peaks_between_samples_are_the_kernels(tmp_path: Path) -> None:
 
     assert series is not None
     assert (series.kernel_peak_bytes, series.pss_bytes, series.uss_bytes) == (900, 110, 80)
+
+
+def test_processes_that_come_and_go_are_no_growth(tmp_path: Path) -> None:
+    """A worker comes with 400, grows by 30, and goes; the traced process grows by 10, and then by 5."""
+    own = [sample(1, 100), sample(2, 110), sample(3, 110), sample(4, 115)]
+    series = memory_series.of_run(made(tmp_path, *own, sample(2, 400, pid=43), sample(3, 430, pid=43)))
+
+    assert series is not None
+    assert series.tree_bytes.tolist() == [100, 510, 540, 115]
+    assert series.grown_bytes.tolist() == [0, 10, 40, 45]
+    assert series.grown(np.array([1_500_000_000]), np.array([4_000_000_000])).tolist() == [40]
 
 
 def test_without_samples_there_is_nothing(tmp_path: Path) -> None:
