@@ -9,13 +9,13 @@ from typing import Any
 
 from msgspec import structs
 
-from dlprof.analysis import breakdown, kernels, memory_growth, memory_owners, samples
+from dlprof.analysis import breakdown, kernels, memory_owners, samples
 from dlprof.analysis.breakdown import Breakdown
 from dlprof.analysis.findings.finding import Diagnosis
 from dlprof.analysis.heap import HeapLine, most_telling
 from dlprof.analysis.memory_owners import Owner
 from dlprof.analysis.samples import Sample
-from dlprof.report import colours, diagnosis_json, kernel_json, summary, trend_words
+from dlprof.report import colours, diagnosis_json, kernel_json, shared_pages, summary, trend_words
 from dlprof.report.html import (
     absent,
     flames,
@@ -236,8 +236,7 @@ def _allocating(report: Report) -> Sequence[HeapLine]:
 
 
 def _growth_verdict(report: Report) -> str:
-    growth = report.memory.growth if report.memory is not None else None
-    return memory_growth.verdict(growth.is_growing, growth.ci) if growth is not None else ""
+    return shared_pages.growth_verdict(report.memory) if report.memory is not None else ""
 
 
 def _gpus(gpu: MeasuredGpus | UnmeasuredGpus) -> list[dict[str, str]]:

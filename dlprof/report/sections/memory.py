@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dlprof.analysis import memory_growth, memory_owners
+from dlprof.analysis import memory_owners
 from dlprof.analysis.engine_memory import EngineMemory
 from dlprof.analysis.heap import HeapLine, most_telling
 from dlprof.analysis.memory import KERNEL_PEAK_AT_END, Limits
 from dlprof.analysis.memory_owners import Owner
-from dlprof.report import trend_words
+from dlprof.report import shared_pages, trend_words
 from dlprof.report.console import Page
 from dlprof.report.memory_json import HeapReport, MemoryReport, MomentReport, PartReport, PeakAt, TrendReport
 from dlprof.units import bar, duration, safe, size
@@ -129,7 +129,7 @@ def _head(page: Page, memory: MemoryReport) -> None:
     if peak is None:
         page.say(f"not measured, because {safe(memory.not_measured['peak_bytes'])}", indent=2)
         return
-    count = "" if memory.processes == 1 else f" in {memory.processes} processes"
+    count = "" if memory.processes == 1 else f" in {memory.processes} processes{shared_pages.counted(memory)}"
     phase = f" in {peak.phase}" if peak.phase else ""
     page.say(
         safe(f"peak {size(memory.peak_bytes)}{count}, at {duration(peak.time_ns)}{phase}, {_stood(peak)}"), indent=2
@@ -236,7 +236,7 @@ def _growth(page: Page, memory: MemoryReport) -> None:
     low, high = growth.ci
     slope = f"{size(growth.bytes_per_step)} a step (95 %: {size(low)} to {size(high)}), over {growth.steps:,} steps"
     below = " of the processes below" if growth.is_below else ""
-    page.say(f"growth over steps{below}: {slope}: {memory_growth.verdict(growth.is_growing, growth.ci)}", indent=2)
+    page.say(f"growth over steps{below}: {slope}: {shared_pages.growth_verdict(memory)}", indent=2)
     at = growth.at
     if at is not None:
         place = f"{at.file}:{at.line}" if at.file else "no line of the script"

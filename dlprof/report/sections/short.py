@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from dlprof.analysis.steps import StepSummary
 from dlprof.analysis.utilisation import GpuUse
-from dlprof.report import imported_functions, no_training, overhead_words, step_words, traced_memory
+from dlprof.report import imported_functions, no_training, overhead_words, shared_pages, step_words, traced_memory
 from dlprof.report.model import MainLoop, MeasuredGpus, PhaseTime, ProcessUse, Report
 from dlprof.report.sections.program import no_steps
 from dlprof.schema.vocabulary import EventKind, Phase, Severity, StepTime
@@ -132,7 +132,7 @@ def memory(report: Report) -> str:
     if use.peak_rss_bytes is None:
         return traced_memory.told(report)
     one = "1 process" if use.processes == 1 else f"{use.processes} processes"
-    return f"peak {size(use.peak_rss_bytes)} in {one}{_grown(report)}{_left(use)}"
+    return f"peak {size(use.peak_rss_bytes)} in {one}{shared_pages.counted(report.memory)}{_grown(report)}{_left(use)}"
 
 
 def _grown(report: Report) -> str:

@@ -22,7 +22,7 @@ def run(tmp_path: Path) -> Workspace:
     """Data are made at line 1 up to 900 ms; the loop at line 2 is told from 100 ms on, its first step up to 1000."""
     (tmp_path / "train.py").write_text("data = make()\nfor x in data:\n    step(x)\n")
     made = Workspace(RunDir(tmp_path / "run"), Manifest(script_folder=str(tmp_path)), fresh=True)
-    made.process = ProcessId("host", None, 5, 0)
+    made.process = ProcessId("host", 0, 5, 0)
     made.names.short(str(tmp_path / "train.py"))
     put_spans(made)
     steps = [(100, 900), (1000, 10), (1010, 10)]

@@ -25,7 +25,7 @@ def run(tmp_path: Path) -> Workspace:
     return made
 
 
-def judged(run: Workspace) -> tuple[ProbeState, str | None]:
+def judged(run: Workspace) -> tuple[str, str | None]:
     """State and reason of the probe."""
     kernel_windows.add(run)
     probe = run.probes.get("kernels")

@@ -1,0 +1,35 @@
+"""What is said of memory of several processes: they may share pages, until one of them writes to these.
+
+Resident memory has such a page in each process, before and after that: a fork that writes to what its parent gave it
+grows the memory of the machine, and nothing that is resident.
+"""
+
+from __future__ import annotations
+
+from dlprof.analysis import memory_growth
+from dlprof.report.memory_json import MemoryReport
+from dlprof.units import size
+
+
+def _has_several(memory: MemoryReport | None) -> bool:
+    return memory is not None and (memory.processes or 0) > 1
+
+
+def counted(memory: MemoryReport | None) -> str:
+    """How pages that several processes share are counted in a peak, in brackets; empty: there is one process."""
+    if memory is None or not _has_several(memory):
+        return ""
+    if memory.pss_bytes is None:
+        return " (pages that they share count in each)"
+    return f" (pages that they share count in each; each once: {size(memory.pss_bytes)}, at one of few looks)"
+
+
+def growth_verdict(memory: MemoryReport) -> str:
+    """What the slope of a run's memory amounts to, in a clause; empty: none was measured."""
+    growth = memory.growth
+    if growth is None:
+        return ""
+    told = memory_growth.verdict(growth.is_growing, growth.ci)
+    if growth.is_growing or not _has_several(memory):
+        return told
+    return f"{told} in what the process itself has; pages that those below it stop sharing were not looked at"
