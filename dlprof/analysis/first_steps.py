@@ -95,21 +95,32 @@ class Places:
         return {one for one in known if self._roots[one] == usual[0][0]} if usual else set()
 
 
-def begin_ns(first: First, rows: Sequence[Mapping[str, int]], inside: set[int], whole: set[int], apart_ns: int) -> int:
-    """When a first step began at the earliest (ns).
+def begin_ns(
+    first: First,
+    rows: Sequence[Mapping[str, int]],
+    inside: set[int],
+    whole: set[int],
+    compiled: Sequence[tuple[int, int]] = (),
+) -> int:
+    """When a first step began (ns), as far as samples tell: where none is in its loop, it took as long as others do.
+
+    A stretch ends where the next sample shows another stack, as in all that is told by stacks: the lines of a loop and
+    the time of its steps are to agree.
 
     Args:
         first: The step.
         rows: Stretches of the loop's thread in order: `start_ns`, `dur_ns` and `stack_id`.
         inside: Stacks that are in the loop.
         whole: Stacks that were read as a whole.
-        apart_ns: Time from one sample to the next (ns): a stretch ends where the next sample shows another stack.
+        compiled: When graphs were compiled on that thread (begin and end, ns): what no sample elsewhere followed is a
+            part of the step.
     """
-    found = first.start_ns
     latest = first.end_ns - min(first.usual_ns, first.end_ns - first.start_ns)
-    for row in rows:
-        start, end = row["start_ns"], row["start_ns"] + row["dur_ns"]
-        if end <= first.start_ns or start >= latest or row["stack_id"] in inside or row["stack_id"] not in whole:
-            continue
-        found = max(found, end if end <= latest else max(start, min(end - apart_ns, latest)))
-    return found
+    elsewhere = [
+        (row["start_ns"], row["start_ns"] + row["dur_ns"])
+        for row in rows
+        if row["stack_id"] not in inside and row["stack_id"] in whole and row["start_ns"] < latest
+    ]
+    seen = max((start for start, _ in elsewhere), default=first.start_ns)
+    latest = min([latest, *(start for start, end in compiled if seen < start and end <= first.end_ns)])
+    return max([first.start_ns, *(min(end, latest) for _, end in elsewhere)])

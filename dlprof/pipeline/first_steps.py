@@ -32,15 +32,10 @@ class _Move:
     begin_ns: int
 
 
-def settle(run: Workspace, rate_hz: float | None) -> bool:
-    """Change the tables of spans, epochs and steps; gives whether anything was.
-
-    Args:
-        run: The run, with its stacks.
-        rate_hz: Samples per second; None: there are none.
-    """
+def settle(run: Workspace) -> bool:
+    """Change the tables of spans, epochs and steps by the stacks; gives whether anything was."""
     frames = run.tables.get("frames")
-    if not rate_hz or frames is None:
+    if frames is None or not frames.num_rows:
         return False
     places: first_steps.Places | None = None
     moves: list[_Move] = []
@@ -50,7 +45,8 @@ def settle(run: Workspace, rate_hz: float | None) -> bool:
         if rows and lines is not None:
             places = places or first_steps.Places(frames)
             whole = places.whole(row["stack_id"] for row in rows)
-            begin = first_steps.begin_ns(first, rows, places.are_in(first.file, lines), whole, int(1e9 / rate_hz))
+            inside = places.are_in(first.file, lines)
+            begin = first_steps.begin_ns(first, rows, inside, whole, _compiled(run, first))
             if begin > first.start_ns:
                 moves.append(_Move(first.loop_id, first.thread, first.start_ns, begin))
     if moves:
@@ -93,6 +89,22 @@ def _inferred(run: Workspace) -> Iterator[Mapping[str, Any]]:
                 yield row
 
 
+def _compiled(run: Workspace, first: First) -> list[tuple[int, int]]:
+    """When graphs were compiled on the thread of a first step, while that may have lasted (ns)."""
+    found: list[tuple[int, int]] = []
+    for piece in run.tables.pieces("spans", ("kind", "thread_id", "start_ns", "dur_ns")):
+        kept = pc.and_(pc.equal(piece["kind"].cast(pa.string()), SpanKind.GRAPH_COMPILE), _is_in(piece, first))
+        rows = piece.filter(pc.and_(kept, pc.equal(piece["thread_id"], first.thread))).to_pylist()
+        found += [(row["start_ns"], row["start_ns"] + row["dur_ns"]) for row in rows]
+    return found
+
+
+def _is_in(piece: pa.Table, first: First) -> pa.ChunkedArray:
+    """Whether what a table has overlaps a first step."""
+    ends = pc.add(piece["start_ns"], piece["dur_ns"])
+    return pc.and_(pc.less(piece["start_ns"], first.end_ns), pc.greater(ends, first.start_ns))
+
+
 def _stacks(run: Workspace, first: First) -> list[dict[str, int]]:
     """Stretches of the main thread in the first step."""
     found: list[dict[str, int]] = []
@@ -100,9 +112,9 @@ def _stacks(run: Workspace, first: First) -> list[dict[str, int]]:
         kept = pc.and_(
             pc.equal(piece["pid"], run.process.pid), pc.equal(piece["thread"].cast(pa.string()), MAIN_THREAD)
         )
-        kept = pc.and_(kept, pc.less(piece["start_ns"], first.end_ns))
-        kept = pc.and_(kept, pc.greater(pc.add(piece["start_ns"], piece["dur_ns"]), first.start_ns))
-        found += piece.filter(kept).select(["start_ns", "dur_ns", "stack_id"]).to_pylist()
+        found += (
+            piece.filter(pc.and_(kept, _is_in(piece, first))).select(["start_ns", "dur_ns", "stack_id"]).to_pylist()
+        )
     return found
 
 

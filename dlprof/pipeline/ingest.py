@@ -242,14 +242,14 @@ def _add_stacks(run: Workspace, paths: Sequence[Path]) -> None:
     run.attempt("Sampled stacks are missing", lambda: _read_stacks(run, stacks, paths))
     if stacks.error_ns is not None:
         run.note(clock=structs.replace(run.manifest.clock, stacks_error_ns=stacks.error_ns))
-    run.attempt("First steps may begin too early", lambda: _settle_first_steps(run, stacks.rate_hz))
+    run.attempt("First steps may begin too early", lambda: _settle_first_steps(run))
     others = processes.settle(run, stacks.workers)
     run.attempt("Lines that were not counted are missing", lambda: sampled_lines.add(run, stacks.rate_hz, others))
 
 
-def _settle_first_steps(run: Workspace, rate_hz: float | None) -> None:
+def _settle_first_steps(run: Workspace) -> None:
     """Have first steps that events tell no begin of follow the stacks, and the phases with them."""
-    if first_steps.settle(run, rate_hz):
+    if first_steps.settle(run):
         _add_phases(run)
 
 

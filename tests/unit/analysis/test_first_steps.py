@@ -25,10 +25,10 @@ DATA, STEP, TORN = 0, 1, 2
 """Stacks: line 1, line 5, and one whose outermost frame was not read."""
 
 
-def begin(*stretches: tuple[int, int, int]) -> int:
-    """Begin of that step (ms) by stretches: begin and end (ms), and the stack; a sample each 50 ms."""
+def begin(*stretches: tuple[int, int, int], compiled: Sequence[tuple[int, int]] = ()) -> int:
+    """Begin of that step (ms) by stretches: begin and end (ms), and the stack."""
     rows = [{"start_ns": at * MS, "dur_ns": (end - at) * MS, "stack_id": stack} for at, end, stack in stretches]
-    return begin_ns(FIRST, rows, {STEP}, {DATA, STEP}, 50 * MS) // MS
+    return begin_ns(FIRST, rows, {STEP}, {DATA, STEP}, [(at * MS, end * MS) for at, end in compiled]) // MS
 
 
 def test_a_step_begins_where_stacks_are_in_its_loop_no_earlier() -> None:
@@ -36,14 +36,16 @@ def test_a_step_begins_where_stacks_are_in_its_loop_no_earlier() -> None:
     assert begin((0, 800, DATA), (800, 1000, STEP)) == 800
 
 
-def test_a_stretch_that_ends_behind_the_step_is_known_up_to_its_last_sample() -> None:
-    """The next sample, at 1040 ms, shows a later step."""
-    assert begin((0, 1020, DATA), (1020, 1100, STEP)) == 970
+def test_a_step_without_a_sample_in_its_loop_takes_as_long_as_others_do() -> None:
+    """The next sample, at 1040 ms, shows a later step: 20 ms are usual."""
+    assert begin((0, 1040, DATA), (1040, 1100, STEP)) == 980
 
 
-def test_a_step_takes_as_long_as_others_do() -> None:
-    """The last sample before its end was 5 ms before that: 20 are usual."""
-    assert begin((0, 1045, DATA)) == 980
+def test_what_is_compiled_right_before_the_end_is_a_part_of_the_step() -> None:
+    """Between two samples; what is compiled before a sample elsewhere is none."""
+    rows = (0, 500, DATA), (500, 1040, DATA), (1040, 1100, STEP)
+
+    assert begin(*rows, compiled=[(300, 400), (600, 950)]) == 600
 
 
 @pytest.mark.parametrize("stretches", [[(100, 1000, STEP)], [(0, 90, DATA), (90, 1000, STEP)], [(100, 700, TORN)], []])

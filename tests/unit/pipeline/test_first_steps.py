@@ -64,7 +64,7 @@ def begins(run: Workspace, name: str) -> list[tuple[int, int]]:
 
 def test_loop_epoch_and_first_step_begin_where_stacks_are_in_the_loop(run: Workspace) -> None:
     """They end as they did; what began earlier is none of it."""
-    assert first_steps.settle(run, 20.0)
+    assert first_steps.settle(run)
     assert begins(run, "steps") == [(900, 1000), (1000, 1010), (1010, 1020)]
     assert begins(run, "epochs") == [(900, 1020)]
     assert begins(run, "spans") == [(900, 1020), (900, 1020), (0, 920)]
@@ -74,7 +74,7 @@ def test_a_loop_that_keras_told_stays_as_it_is(run: Workspace) -> None:
     """Keras says when it begins."""
     put_spans(run, detail=None)
 
-    assert not first_steps.settle(run, 20.0)
+    assert not first_steps.settle(run)
     assert begins(run, "spans")[0] == (100, 1020)
 
 
@@ -82,4 +82,4 @@ def test_a_first_step_that_a_loader_gave_its_batch_stays_as_it_is(run: Workspace
     """It begins with that."""
     run.tables.put({"steps": table("steps", [{"loop_id": 1, "count": 1, "input_ns": 4, **span(100, 900)}] * 2)})
 
-    assert not first_steps.settle(run, 20.0)
+    assert not first_steps.settle(run)
