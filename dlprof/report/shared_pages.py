@@ -10,6 +10,10 @@ from dlprof.analysis import memory_growth
 from dlprof.report.memory_json import MemoryReport
 from dlprof.units import size
 
+_IN_EACH = " (pages that they share count in each)"
+_MORE = 1.05
+"""By so much the kernel's figure is above the largest sample, that it is told beside that."""
+
 
 def _has_several(memory: MemoryReport | None) -> bool:
     return memory is not None and (memory.processes or 0) > 1
@@ -20,8 +24,24 @@ def counted(memory: MemoryReport | None) -> str:
     if memory is None or not _has_several(memory):
         return ""
     if memory.pss_bytes is None:
-        return " (pages that they share count in each)"
+        return _IN_EACH
     return f" (pages that they share count in each; each once: {size(memory.pss_bytes)}, at one of few looks)"
+
+
+def beside_peak(memory: MemoryReport | None, processes: int) -> str:
+    """What a sampled peak does not tell, in brackets: how shared pages count, or what the kernel saw of one process.
+
+    Args:
+        memory: What is known of it; None: it was not looked at further.
+        processes: How many processes the run had.
+    """
+    if memory is None and processes > 1:
+        return _IN_EACH
+    if memory is None or memory.processes != 1 or memory.kernel_peak_bytes is None:
+        return counted(memory)
+    if memory.kernel_peak_bytes < _MORE * (memory.peak_bytes or 0):
+        return ""
+    return f" ({size(memory.kernel_peak_bytes)} between samples, or while kernels were traced)"
 
 
 def growth_verdict(memory: MemoryReport) -> str:

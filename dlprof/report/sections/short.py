@@ -132,7 +132,8 @@ def memory(report: Report) -> str:
     if use.peak_rss_bytes is None:
         return traced_memory.told(report)
     one = "1 process" if use.processes == 1 else f"{use.processes} processes"
-    return f"peak {size(use.peak_rss_bytes)} in {one}{shared_pages.counted(report.memory)}{_grown(report)}{_left(use)}"
+    shared = shared_pages.beside_peak(report.memory, use.processes)
+    return f"peak {size(use.peak_rss_bytes)} in {one}{shared}{_grown(report)}{_left(use)}"
 
 
 def _grown(report: Report) -> str:

@@ -31,6 +31,28 @@ def test_of_one_process_nothing_is_shared(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("kernel", "text"), [(677, " (677 MB between samples, or while kernels were traced)"), (620, "")]
+)
+def test_what_the_kernel_saw_of_one_process_stands_beside_its_peak(tmp_path: Path, kernel: int, text: str) -> None:
+    """Where that is more than a little above the largest sample."""
+    found = told(tmp_path, split(4, 617 * MB, peak_rss_bytes=kernel * MB))
+
+    assert shared_pages.beside_peak(found, 1) == text
+
+
+def test_of_several_processes_it_is_said_how_shared_pages_count(tmp_path: Path) -> None:
+    """The kernel's figure is of one of them."""
+    found = told(tmp_path, split(4, 600, peak_rss_bytes=900), split(4, 500, pid=43))
+
+    assert shared_pages.beside_peak(found, 2) == " (pages that they share count in each)"
+
+
+def test_in_short_only_how_many_processes_there_were_is_known() -> None:
+    """Their memory is not looked at further."""
+    assert [shared_pages.beside_peak(None, count) for count in (1, 3)] == ["", " (pages that they share count in each)"]
+
+
+@pytest.mark.parametrize(
     ("more", "text"),
     [
         ({}, " (pages that they share count in each)"),

@@ -160,7 +160,9 @@ def test_memory_is_its_peak_and_what_was_left() -> None:
     """Where both were measured."""
     use = process_use(peak_rss_bytes=812_000_000, available_min_bytes=2_130_000_000, processes=3)
 
-    assert short.memory(report(process=use)) == "peak 812 MB in 3 processes; at least 2.13 GB available"
+    assert short.memory(report(process=use)) == (
+        "peak 812 MB in 3 processes (pages that they share count in each); at least 2.13 GB available"
+    )
     assert short.memory(report()) == ""
 
 
