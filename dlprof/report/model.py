@@ -1,7 +1,6 @@
 """The report of a run (`dlprof.report/1`) as typed objects: `summary` makes them; texts, pages and JSON read them.
 
-The fields, in this order, are those of `dlprof report --json` (`dlprof help json`): new ones may come, none
-changes or goes.
+The fields, in this order, are those of `dlprof report --json` (`dlprof help json`): new ones may come, none changes.
 Names that end with `_ns` are nanoseconds. None: not known, or not measured.
 """
 
@@ -224,13 +223,11 @@ class CoreLoad(Struct, frozen=True):
 
 
 class MemoryLimit(Struct, frozen=True):
-    """The limit that came nearest to what a process had, where that is not the machine's memory."""
+    """The limit nearest to what a process had, `its address space` or such, where that is not the machine's memory."""
 
     whose: str
-    """`its address space`, `its data limit`, `its control group`."""
     limit_bytes: int
-    left_bytes: int
-    """What was left of it when least was; of a data limit, no more than that."""
+    left_bytes: int  # when least was; of a data limit, no more than that
 
 
 class ProcessUse(Struct, frozen=True):
