@@ -46,8 +46,8 @@ def settle(run: Workspace) -> bool:
             places = places or first_steps.Places(frames)
             whole = places.whole(row["stack_id"] for row in rows)
             inside = places.are_in(first.file, lines)
-            begin = first_steps.begin_ns(first, rows, inside, whole, _compiled(run, first))
-            if begin > first.start_ns:
+            begin = _behind_spans(run, first, first_steps.begin_ns(first, rows, inside, whole, _compiled(run, first)))
+            if first.start_ns < begin < first.end_ns:
                 moves.append(_Move(first.loop_id, first.thread, first.start_ns, begin))
     if moves:
         _move(run, moves)
@@ -87,6 +87,19 @@ def _inferred(run: Workspace) -> Iterator[Mapping[str, Any]]:
             detail = msgspec.json.decode(row["detail"]) if row["detail"] else {}
             if row["thread"] == MAIN_THREAD and row["file"] and row["line"] and detail.get("how") == "inferred":
                 yield row
+
+
+def _behind_spans(run: Workspace, first: First, begin: int) -> int:
+    """That moment (ns), or the end of what its thread is in the middle of then: spans are one inside of another.
+
+    Samples are some time apart, so that they may put it into a call or an import that was over a little later.
+    """
+    inside: list[tuple[int, int]] = []
+    for piece in run.tables.pieces("spans", ("thread_id", "start_ns", "dur_ns")):
+        kept = pc.and_(pc.equal(piece["thread_id"], first.thread), pc.greater(piece["start_ns"], first.start_ns))
+        rows = piece.filter(pc.and_(kept, _is_in(piece, first))).to_pylist()
+        inside += [(row["start_ns"], row["start_ns"] + row["dur_ns"]) for row in rows]
+    return max((end for start, end in inside if start < begin < end), default=begin)
 
 
 def _compiled(run: Workspace, first: First) -> list[tuple[int, int]]:

@@ -70,6 +70,23 @@ def test_loop_epoch_and_first_step_begin_where_stacks_are_in_the_loop(run: Works
     assert begins(run, "spans") == [(900, 1020), (900, 1020), (0, 920)]
 
 
+@pytest.mark.parametrize(
+    ("imported", "begin"), [((850, 100), 950), ((850, 40), 900), ((850, 200), 100)], ids=["in it", "over", "to its end"]
+)
+def test_a_loop_begins_behind_what_its_thread_is_in_the_middle_of(
+    imported: tuple[int, int], begin: int, run: Workspace
+) -> None:
+    """Spans are one inside of another; where that lasts as long as the step, the loop stays as it is."""
+    spans = run.tables.get("spans")
+    assert spans is not None
+    more = {"span_id": 9, "kind": "import", "thread_id": 7, "thread": "MainThread", **span(*imported)}
+    run.tables.put({"spans": table("spans", [*spans.to_pylist(), more])})
+
+    first_steps.settle(run)
+
+    assert begins(run, "steps")[0] == (begin, 1000)
+
+
 def test_a_loop_that_keras_told_stays_as_it_is(run: Workspace) -> None:
     """Keras says when it begins."""
     put_spans(run, detail=None)
