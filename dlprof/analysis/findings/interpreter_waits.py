@@ -50,11 +50,14 @@ class Contention:
 
 def contention(case: Case) -> Contention | None:
     """How the thread of the steps waits for others that have the interpreter; None: nothing tells of that."""
+    return case.run.once("waits for the interpreter", lambda _run: _contention(case))  # two rules ask
+
+
+def _contention(case: Case) -> Contention | None:
     stood = standing.of_phases(case, _PATHS)
-    if stood is None or not others_run_python(case):
+    beside, cores = _python_beside(case), _cores_beside(case)
+    if stood is None or min(beside, cores) < _BESIDE:
         return None
-    beside = case.code.share(_PATHS, lambda sample: _is_python(case, sample), main=False)
-    cores = _cores_beside(case)
     quiet = standing.outside_operators(case)
     still = 0.0 if quiet is None else quiet.lasts - quiet.ran
     if not case.kernels.has_gpu:
@@ -92,8 +95,12 @@ def running(case: Case, waits: Callable[[Sample], bool]) -> float:
 
 def others_run_python(case: Case) -> bool:
     """Whether other threads of the process stand in Python, and something in it has a core beside the thread."""
-    python = case.code.share(_PATHS, lambda sample: _is_python(case, sample), main=False)
-    return python >= _BESIDE and _cores_beside(case) >= _BESIDE
+    return _python_beside(case) >= _BESIDE and _cores_beside(case) >= _BESIDE
+
+
+def _python_beside(case: Case) -> float:
+    """Share of the steps in which another thread stands in Python."""
+    return case.code.share(_PATHS, lambda sample: _is_python(case, sample), main=False)
 
 
 def _is_python(case: Case, sample: Sample) -> bool:
