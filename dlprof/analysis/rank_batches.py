@@ -1,13 +1,14 @@
-"""Whether a rank is given larger batches than the others, by what its functions were compiled for."""
+"""Whether a rank is given larger batches than the others: by what was compiled, by rows, by what a step keeps."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median_low
+from statistics import median, median_low
 
+from dlprof.analysis import training
 from dlprof.schema.vocabulary import SpanKind
 from dlprof.store.ranked import Member
 from dlprof.store.run import Run
@@ -33,6 +34,24 @@ class LargerArgument:
     own: int
     usual: int
     line: Line | None
+
+
+@dataclass(frozen=True)
+class Larger:
+    """A figure of the batches of one rank, and of the others'.
+
+    Attributes:
+        own: That of the rank.
+        usual: That of the others, the median of them.
+    """
+
+    own: float
+    usual: float
+
+    @property
+    def times(self) -> float:
+        """How many times the others' it is."""
+        return self.own / self.usual
 
 
 @dataclass(frozen=True)
@@ -65,6 +84,54 @@ def larger_argument(members: Sequence[Member], slow: int) -> LargerArgument | No
                 if (lengths := _larger(shape, [one.shapes.get(argument) for one in theirs])) is not None
             ]
     return max(told, key=lambda one: one.own / one.usual, default=None)
+
+
+def longer_rows(members: Sequence[Member], slow: int) -> Larger | None:
+    """Columns of rows of whole numbers, such as words, in the first batches of a rank (mean).
+
+    Args:
+        members: The ranks.
+        slow: The one of which it is asked.
+
+    Returns:
+        None: they are not longer than the others', or a rank has none that were seen.
+    """
+    lengths = {
+        member.rank: told.padding.length if told is not None and told.padding is not None else None
+        for member, told in _trainings(members)
+    }
+    return _of_rank(lengths, slow)
+
+
+def more_kept(members: Sequence[Member], slow: int) -> Larger | None:
+    """Floats that the first steps of a rank's own loop keep for their way back (bytes, the most of them).
+
+    Args:
+        members: The ranks.
+        slow: The one of which it is asked.
+
+    Returns:
+        None: they keep no more than the others', or that of a rank was not seen.
+    """
+    kept = {
+        member.rank: float(sum(told.saved_floats.values())) if told is not None and told.saved_floats else None
+        for member, told in _trainings(members)
+    }
+    return _of_rank(kept, slow)
+
+
+def _trainings(members: Sequence[Member]) -> Iterator[tuple[Member, training.Training | None]]:
+    return ((member, training.of_run(member.run)) for member in members)
+
+
+def _of_rank(figures: Mapping[int, float | None], slow: int) -> Larger | None:
+    """The slow rank's figure beside the others', where all are known and it is the larger one."""
+    own, others = figures.get(slow), [one for rank, one in figures.items() if rank != slow]
+    known = [one for one in others if one]
+    if own is None or not known or len(known) < len(others):
+        return None
+    found = Larger(own, median(known))
+    return found if found.times > 1 else None
 
 
 def _larger(own: tuple[int, ...], others: Sequence[tuple[int, ...] | None]) -> tuple[int, int] | None:

@@ -24,7 +24,17 @@ from dlprof.analysis.findings.finding import (
     Statement,
 )
 from dlprof.analysis.findings.rank_advice import advice
-from dlprof.analysis.findings.rank_case import COLLECTIVES, COMPILED, CORES, LOADERS, MACHINE, STEPS, TITLES, RankCase
+from dlprof.analysis.findings.rank_case import (
+    COLLECTIVES,
+    COMPILED,
+    CORES,
+    FIRST_BATCHES,
+    LOADERS,
+    MACHINE,
+    STEPS,
+    TITLES,
+    RankCase,
+)
 from dlprof.analysis.rank_contention import Contention, of_others, of_ranks
 from dlprof.analysis.ranks import RanksSummary, RankTimes, Straggler
 from dlprof.errors import DlprofError
@@ -37,6 +47,8 @@ from dlprof.units import duration, size
 LEAST_SHARE = diagnose.LEAST_SHARE
 _UNEVEN = 1.05
 """From so many times the rows of the others on a batch is larger."""
+_UNEVEN_SEEN = 1.2
+"""The same of what the first few batches are alone: their lengths differ by chance, too."""
 _MORE_THAN_ROWS = 1.5
 """Up to so many times what the rows alone would take is theirs."""
 _CONTENDED = 0.10
@@ -126,7 +138,7 @@ def _straggler(case: RankCase) -> Iterator[tuple[Finding, Query]]:
         slug, of, why, query = "unbalanced-input", "", f" ({duration(slow.part_ns)} of it waiting for its input)", STEPS
         line = _input_line(case.run(slow.rank)) or line
     elif larger is not None:
-        slug, of, why, query = "uneven-batches", "", larger.told, larger.query
+        slug, of, why, query = "uneven-batches", larger.of, larger.told, larger.query
         line = larger.line or line
     elif (cores := rank_events.fewer_cores(case, slow.rank)) is not None:
         slug, of, query = "slow-host", rank_advice.CORES, CORES
@@ -139,33 +151,55 @@ def _straggler(case: RankCase) -> Iterator[tuple[Finding, Query]]:
 
 @dataclass(frozen=True)
 class _Larger:
-    """How it is known that a rank has larger batches, as a clause; and the line that is about it."""
+    """How it is known that a rank has larger batches, as a clause; the line that is about it; what the advice is by."""
 
     told: str
     query: Query
     line: SourceLine | None
+    of: str = ""
 
 
 def _larger_batch(case: RankCase, slow: Straggler) -> _Larger | None:
-    """The slow rank's batches, where they are larger than the others': by its loader, else by what was compiled."""
+    """The slow rank's batches, where they are larger than the others'."""
     summary = case.summary
     own = summary.of(slow.rank).batch
     others = [one.batch for one in summary.ranks if one.rank != slow.rank]
     if own is None or not others or any(one is None for one in others):
-        found = rank_batches.larger_argument(case.ranked.members, slow.rank)
-        if found is None or not _is_cause(summary, slow, found.own, found.usual):
-            return None
-        text = f" ({found.function}() is compiled for {found.argument} of {found.own} rows there, of {found.usual} in "
-        return _Larger(f"{text}the others)", COMPILED, found.line)
+        return _as_compiled(case, slow) or _as_seen(case, slow)
     usual = int(median(one for one in others if one is not None))
-    if not _is_cause(summary, slow, own, usual):
-        return None
+    if not _is_cause(summary, slow, own / usual, _UNEVEN):
+        return _as_seen(case, slow)
     line = _loader_line(case.run(slow.rank))
     return _Larger(f" (its batches have {own} rows, the others' {usual})", LOADERS, line)
 
 
-def _is_cause(summary: RanksSummary, slow: Straggler, own: int, usual: int) -> bool:
-    return own >= _UNEVEN * usual and _grew_like(summary, slow, own / usual)
+def _as_compiled(case: RankCase, slow: Straggler) -> _Larger | None:
+    """By what functions were compiled for."""
+    found = rank_batches.larger_argument(case.ranked.members, slow.rank)
+    if found is None or not _is_cause(case.summary, slow, found.own / found.usual, _UNEVEN):
+        return None
+    text = f" ({found.function}() is compiled for {found.argument} of {found.own} rows there, of {found.usual} in "
+    return _Larger(f"{text}the others)", COMPILED, found.line)
+
+
+def _as_seen(case: RankCase, slow: Straggler) -> _Larger | None:
+    """By the first batches: how long their rows are, or what their steps keep for the way back."""
+    members = case.ranked.members
+    longer = rank_batches.longer_rows(members, slow.rank)
+    if longer is not None and _is_cause(case.summary, slow, longer.times, _UNEVEN_SEEN):
+        text = (
+            f" (rows of its first batches have {longer.own:.0f} numbers, of the others' {longer.usual:.0f}, on average)"
+        )
+        return _Larger(text, FIRST_BATCHES, None, rank_advice.LONGER)
+    more = rank_batches.more_kept(members, slow.rank)
+    if more is not None and _is_cause(case.summary, slow, more.times, _UNEVEN_SEEN):
+        text = f" (its first steps keep {size(more.own)} for their way back, the others' {size(more.usual)})"
+        return _Larger(text, FIRST_BATCHES, None, rank_advice.LONGER)
+    return None
+
+
+def _is_cause(summary: RanksSummary, slow: Straggler, times: float, least: float) -> bool:
+    return times >= least and _grew_like(summary, slow, times)
 
 
 def _grew_like(summary: RanksSummary, slow: Straggler, rows: float) -> bool:

@@ -19,6 +19,8 @@ MANY = "many"
 """Many small ones are called one by one."""
 REPEATED = "repeated"
 """Gradients are reduced several times between two changes of the weights."""
+LONGER = "longer"
+"""Batches of one rank are longer, in what was seen of them."""
 _ALWAYS = ""
 
 ADVICE: Mapping[str, Mapping[str, str]] = {
@@ -52,7 +54,11 @@ ADVICE: Mapping[str, Mapping[str, str]] = {
         )
     },
     "uneven-batches": {
-        _ALWAYS: "Give all ranks batches of the same size: the others wait for the largest in each step."
+        _ALWAYS: "Give all ranks batches of the same size: the others wait for the largest in each step.",
+        LONGER: (
+            "Give all ranks batches of about the same size in each step: deal them out in turn (batches[rank::ranks]) "
+            "instead of in blocks of data that are sorted by length, or draw each rank's rows from all of the data."
+        ),
     },
     "slow-host": {
         CORES: (

@@ -42,6 +42,13 @@ LOADERS = Query(
     "loaders of each rank",
     "SELECT DISTINCT rank, dataset, batch_size, workers, file, line FROM loaders ORDER BY rank",
 )
+FIRST_BATCHES = Query(
+    "what the first batches and steps of each rank's training told",
+    "SELECT rank, json_extract(detail, '$.padding.batches') AS batches, "
+    "CAST(json_extract(detail, '$.padding.length') AS DOUBLE) AS length, "
+    "json_extract(detail, '$.saved_floats') AS saved_floats_bytes "
+    "FROM spans WHERE kind IN ('fit', 'on_batch') AND detail IS NOT NULL ORDER BY rank",
+)
 COMPILED = Query(
     "functions that each rank compiled, with the shapes of their arguments",
     "SELECT rank, name, detail FROM spans WHERE kind = 'graph_compile' AND detail LIKE '%arguments%' "

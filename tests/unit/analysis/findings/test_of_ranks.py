@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +85,54 @@ def test_larger_batches_are_told_by_what_was_compiled_where_no_loader_tells(tmp_
     assert (first.slug, first.file, first.line) == ("uneven-batches", "train.py", 9)
     assert "(gradient() is compiled for x of 64 rows there, of 32 in the others)" in first.claim
     assert [row["rank"] for row in first.evidence[0].rows] == [0, 1]
+
+
+def of_loops(*told: dict[str, object]) -> dict[str, object]:
+    """Own loops of ranks, and what their first steps told."""
+    return {
+        f"rank_{rank}": {
+            "spans": [
+                {"thread_id": 1, "span_id": 1, "kind": "fit", "name": "fit", "start_ns": 0, "dur_ns": S, "ended": True,
+                 "file": "train.py", "line": 82, "detail": json.dumps(one)}
+            ]
+        }
+        for rank, one in enumerate(told)
+    }  # fmt: skip
+
+
+def rows_of(length: float) -> dict[str, object]:
+    """Batches of rows so long."""
+    return {"padding": {"batches": 8, "length": length, "in_all": 0.0, "of_rows": 0.1}}
+
+
+def test_longer_rows_of_one_rank_are_the_cause(tmp_path: Path) -> None:
+    """As where each rank takes a block of data that are sorted by length."""
+    first = look(tmp_path, {0: 5, 1: 12}, **of_loops(rows_of(47.4), rows_of(249.5))).findings[0]
+    assert (first.slug, first.file, first.line) == ("uneven-batches", "train.py", 82)
+    assert "(rows of its first batches have 250 numbers, of the others' 47, on average)" in first.claim
+    assert "batches[rank::ranks]" in first.next_step
+    assert [row["length"] for row in first.evidence[0].rows] == [47.4, 249.5]
+
+
+def test_a_step_that_keeps_more_in_one_rank_is_the_cause(tmp_path: Path) -> None:
+    """Its batches are no rows of words."""
+    kept: list[dict[str, object]] = [{"saved_floats": {"float32": size}} for size in (4_000_000, 20_000_000)]
+    first = look(tmp_path, {0: 5, 1: 12}, **of_loops(*kept)).findings[0]
+    assert first.slug == "uneven-batches"
+    assert "(its first steps keep 20 MB for their way back, the others' 4 MB)" in first.claim
+
+
+@pytest.mark.parametrize(
+    ("own", "slow_ms"),
+    [
+        (55.0, 12),  # as by chance
+        (70.0, 30),  # six times the work for 1.4 times the length
+    ],
+)
+def test_rows_that_do_not_explain_the_work_are_no_cause(tmp_path: Path, own: float, slow_ms: int) -> None:
+    """Little longer, or far less than what the rank does more."""
+    first = look(tmp_path, {0: 5, 1: slow_ms}, **of_loops(rows_of(50.0), rows_of(own))).findings[0]
+    assert first.slug == "straggler"
 
 
 def test_collectives_that_take_long_by_themselves_are_a_cause(tmp_path: Path) -> None:
