@@ -24,7 +24,7 @@ _HOLDS_UP = 0.8
 """Of a step of the first epoch, from which on the work for a batch is what steps take."""
 _STOPS, _REPEATS = "Take", "Repeat"
 """In the names of stages that end a pass early, and that begin another one without an epoch's end."""
-_WRITTEN = r"\.take\(|steps_per_epoch\s*="
+_WRITTEN = r"steps_per_epoch\s*="
 
 
 @dataclass(frozen=True)
