@@ -481,13 +481,18 @@ def _waits():
 
 
 class _ShortTurns(object):
-    """Threads take turns far more often meanwhile; not restored where the program has set it itself since."""
+    """Threads take turns far more often meanwhile; not restored where the program has set it itself since.
+
+    Where they do so already, as inside of another one of these, nothing is set: Python keeps whole microseconds, so
+    that what it gives comes back a microsecond less, and would be taken for an interval of the program's own.
+    """
 
     def __enter__(self):
-        self._usual = _getswitchinterval()
-        _setswitchinterval(min(self._usual, _SWITCH_S))
-        self._short = _getswitchinterval()
+        self._short, self._usual = None, _getswitchinterval()
+        if self._usual > _SWITCH_S:
+            _setswitchinterval(_SWITCH_S)
+            self._short = _getswitchinterval()
 
     def __exit__(self, *_error):
-        if _getswitchinterval() == self._short:
+        if self._short is not None and _getswitchinterval() == self._short:
             _setswitchinterval(self._usual)

@@ -90,6 +90,8 @@ CASES = [
     Case("death-signal", "death_signal.py"),
     Case("threads", "threads.py"),
     Case("threads/python-3.13", "threads.py", python="3.13"),
+    Case("turns", "turns.py"),
+    Case("turns/python-3.12", "turns.py", python="3.12"),
     Case("main-module", "main_module.py"),
     Case("depth", "depth.py"),
     Case("depth/python-3.13", "depth.py", python="3.13"),

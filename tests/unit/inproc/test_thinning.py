@@ -231,6 +231,33 @@ def test_samples_are_taken_at_moments_that_the_program_has_no_part_in(
     assert sys.getswitchinterval() == usual
 
 
+def test_turns_are_as_long_as_before_behind_a_window(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also of one around another: Python keeps whole microseconds, and gives another number than it was given."""
+    made._thin()
+    usual = sys.getswitchinterval()
+    within: list[bool] = []
+    monkeypatch.setattr(thinning, "_sleep", lambda _seconds: within.append(sys.getswitchinterval() < usual))
+    monkeypatch.setattr(made, "_ask", lambda _what: setattr(made, "_window", 1))
+    made._sample(duty.Plan(duty.THINNED, 0, False, 0.0005))
+
+    assert within == [True, True]
+    assert sys.getswitchinterval() == usual
+
+
+def test_turns_that_the_program_changes_meanwhile_stay_its_own(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It asked for them after us."""
+    made._thin()
+    usual = sys.getswitchinterval()
+    monkeypatch.setattr(thinning, "_sleep", lambda _seconds: sys.setswitchinterval(0.002))
+    monkeypatch.setattr(made, "_ask", lambda _what: True)
+    try:
+        made._sample(duty.Plan(duty.THINNED, 0, False, 0.0005))
+
+        assert sys.getswitchinterval() == 0.002
+    finally:
+        sys.setswitchinterval(usual)
+
+
 def test_a_census_of_all_lines_is_taken_at_once(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each moment until then is counted, at its price."""
     monkeypatch.setattr(made, "_wait_for_any_moment", lambda: pytest.fail("it waited"))
