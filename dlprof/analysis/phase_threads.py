@@ -115,6 +115,12 @@ class PhaseThreads:
         keep = own | ~truths(pc.equal(rows["thread"].cast(pa.string()), MAIN_THREAD))
         return rows.filter(pa.array(keep)), own[keep]
 
+    def of_main_beside(self, stacks: pa.Table) -> pa.Table:
+        """Of sampled stacks those of the main thread while phases are of another one."""
+        rows, own = self.split(stacks)
+        is_main = truths(pc.equal(rows["thread"].cast(pa.string()), MAIN_THREAD))
+        return rows.filter(pa.array(is_main & ~own))
+
     def of_stacks(self, stacks: pa.Table) -> pa.Table:
         """Of sampled stacks of the program those of the thread that phases are of, for as long as they are."""
         rows, own = self.split(stacks)

@@ -11,9 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dlprof.analysis import grouped, phase_threads, program
-from dlprof.analysis.columns import integers
+from dlprof.analysis.columns import Truths, integers
 from dlprof.analysis.phase_lookup import PhaseLookup
-from dlprof.analysis.phase_threads import PhaseThreads
 from dlprof.analysis.stacks import Frame, frames_by_stack
 from dlprof.engines import combined
 from dlprof.schema import tree_paths
@@ -75,7 +74,7 @@ def of_run(run: Run, lookup: PhaseLookup) -> list[Sample]:
     times: dict[tuple[TreePath, bool, int], int] = {}
     beside, whose = program.others(run), phase_threads.of_run(run)
     for piece in run.pieces("stacks", ("pid", "thread", "start_ns", "dur_ns", "stack_id")):
-        for (phase, main, stack), ns in _times(program.rows_of(piece, beside), lookup, whose).items():
+        for (phase, main, stack), ns in _cut(*whose.of_work(program.rows_of(piece, beside)), lookup).items():
             frames = frames_of.get(stack)
             if frames is not None:
                 path = _by_stack(places[phase], frames, waits=waits) if main else places[phase]
@@ -83,9 +82,28 @@ def of_run(run: Run, lookup: PhaseLookup) -> list[Sample]:
     return [Sample(path, main, ns, frames_of[stack]) for (path, main, stack), ns in times.items()]
 
 
-def _times(stacks: pa.Table, lookup: PhaseLookup, whose: PhaseThreads) -> dict[tuple[int, bool, int], int]:
+def of_main_beside(run: Run, lookup: PhaseLookup) -> list[Sample]:
+    """Stacks of the main thread while phases are of another one, which are none of `of_run`, cut by these phases.
+
+    Args:
+        run: The run.
+        lookup: Its phases.
+    """
+    whose = phase_threads.of_run(run)
+    if lookup.is_empty or not whose.turns:
+        return []
+    frames_of, places = frames_by_stack(run), [tree_paths.root_of(known_phase(phase)) for phase in lookup.phases]
+    times: dict[tuple[TreePath, int], int] = {}
+    beside = program.others(run)
+    for piece in run.pieces("stacks", ("pid", "thread", "start_ns", "dur_ns", "stack_id")):
+        rows = whose.of_main_beside(program.rows_of(piece, beside))
+        for (phase, _, stack), ns in _cut(rows, np.zeros(rows.num_rows, np.bool_), lookup).items():
+            times[places[phase], stack] = times.get((places[phase], stack), 0) + ns
+    return [Sample(path, False, ns, frames_of[stack]) for (path, stack), ns in times.items() if stack in frames_of]
+
+
+def _cut(stacks: pa.Table, main: Truths, lookup: PhaseLookup) -> dict[tuple[int, bool, int], int]:
     """Time (ns) by phase, whether it was the thread that phases are of, and stack."""
-    stacks, main = whose.of_work(stacks)
     start, stack = integers(stacks["start_ns"]), integers(stacks["stack_id"])
     of, phase, dur = lookup.shares(start, start + integers(stacks["dur_ns"]))
     phase = np.where(main[of], lookup.seen_in(of, phase), phase)

@@ -7,7 +7,7 @@ computes, or converts something, and nothing of that goes on. The thread neither
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,9 +25,15 @@ _AT_REST = (*doing.WAITS, "<frozen importlib")
 _BESIDE = 0.2
 """Of the steps: other threads stand in Python for so long, and have cores for so long, to take the interpreter."""
 _MAY_WAIT = re.compile(
-    r"\b(sleep|acquire|wait|join|get|put|recv|poll|select|accept|read|result|synchronize)\w*\(|^\s*with\s+[\w.]+\s*:"
+    r"\b(sleep|acquire|wait|join|get|put|recv|poll|select|accept|read|result|synchronize)(?!_nowait)\w*\("
+    r"|^\s*with\s+[\w.]+\s*:"
 )
 """Calls that may wait in C, below which no frame tells of it; and locks."""
+_STANDS_IN = frozenset(
+    ("wait", "wait_for", "acquire", "join", "_wait_for_tstate_lock", "select", "poll", "accept", "recv", "recv_into",
+     "readinto", "read", "_recv", "_poll", "_try_wait", "result", "mainloop", "dooneevent")
+)  # fmt: skip
+"""Functions of libraries that a thread stands in while it waits; what is around them looks, and goes on."""
 
 
 @dataclass(frozen=True)
@@ -40,12 +46,17 @@ class Contention:
         beside: Share of the steps in which others stand in Python.
         line: The line of the script's in which they stand most; None: they are in none of its files.
         is_traced: Kernels were traced: when operators run, for which a thread may wait, is known.
+        queued: Share of the steps for which it wanted a core and had none, as far as the main thread's Python took it.
+        is_main: Most of that Python is the main thread's, which waits for the end of the training, or shows how far
+            it is.
     """
 
     share: float
     beside: float
     line: SourceLine | None
     is_traced: bool
+    queued: float = 0.0
+    is_main: bool = False
 
 
 def contention(case: Case) -> Contention | None:
@@ -55,7 +66,8 @@ def contention(case: Case) -> Contention | None:
 
 def _contention(case: Case) -> Contention | None:
     stood = standing.of_phases(case, _PATHS)
-    beside, cores = _python_beside(case), _cores_beside(case)
+    others, main = _python_of_others(case), _python_of_main(case)
+    beside, cores = min(1.0, others + main), _cores_beside(case)
     if stood is None or min(beside, cores) < _BESIDE:
         return None
     quiet = standing.outside_operators(case)
@@ -65,8 +77,10 @@ def _contention(case: Case) -> Contention | None:
         # that no Python has: one thread at a time.
         still = max(still, 1 - stood.ran - max(0.0, cores - beside))
     still -= case.code.share(_PATHS, lambda sample: _may_wait(case, sample))
-    line = case.code.hottest_line(_PATHS, lambda sample: _is_python(case, sample), main=False)
-    return Contention(max(0.0, min(still, beside, cores)), beside, line, quiet is not None)
+    is_main = main > others
+    line = case.code.line_of(_busy_main(case) if is_main else _busy_others(case))
+    queued = _queued(case) * min(1.0, main / (cores + case.machine.scheduling.others_pct / 100)) if is_main else 0.0
+    return Contention(max(0.0, min(still, beside, cores)), beside, line, quiet is not None, queued, is_main)
 
 
 def _may_wait(case: Case, sample: Sample) -> bool:
@@ -95,12 +109,40 @@ def running(case: Case, waits: Callable[[Sample], bool]) -> float:
 
 def others_run_python(case: Case) -> bool:
     """Whether other threads of the process stand in Python, and something in it has a core beside the thread."""
-    return _python_beside(case) >= _BESIDE and _cores_beside(case) >= _BESIDE
+    return _python_of_others(case) + _python_of_main(case) >= _BESIDE and _cores_beside(case) >= _BESIDE
 
 
-def _python_beside(case: Case) -> float:
+def _python_of_others(case: Case) -> float:
     """Share of the steps in which another thread stands in Python."""
     return case.code.share(_PATHS, lambda sample: _is_python(case, sample), main=False)
+
+
+def _python_of_main(case: Case) -> float:
+    """Share of the steps in which the main thread stands in Python, and waits for nothing, while another one trains."""
+    whole = sum(case.tree.time(path) for path in _PATHS)
+    return min(1.0, sum(sample.dur_ns for sample in _busy_main(case)) / whole) if whole else 0.0
+
+
+def _busy_others(case: Case) -> Iterator[Sample]:
+    inside = (one for one in case.code.samples if not one.main and _is_in_steps(one))
+    return (one for one in inside if _is_python(case, one))
+
+
+def _busy_main(case: Case) -> Iterator[Sample]:
+    """Stacks of the main thread beside a training that are no wait: it looks again and again, or works."""
+    return (one for one in case.code.beside if _is_in_steps(one) and not _is_wait(case, one))
+
+
+def _is_in_steps(sample: Sample) -> bool:
+    return any(path.holds(sample.phase) for path in _PATHS)
+
+
+def _is_wait(case: Case, sample: Sample) -> bool:
+    """Whether a stack of the main thread stands in a wait, in the engine, or in a line that may wait in C."""
+    top = sample.frames[0]
+    if top.file in case.code.user_files:
+        return _MAY_WAIT.search(case.code.source(top.file, top.line)) is not None
+    return top.name in _STANDS_IN or top.file.startswith((*combined.folders_with_keras(), "<frozen importlib"))
 
 
 def _is_python(case: Case, sample: Sample) -> bool:
@@ -122,3 +164,12 @@ def _cores_beside(case: Case) -> float:
     beside = (whole - own) * (shared / np.maximum(1, length))
     covered = int(shared[known].sum())
     return float(beside[known].sum()) / covered if covered else 0.0
+
+
+def _queued(case: Case) -> float:
+    """Share of the steps for which their thread could run and had no core; 0: that is not known."""
+    rows = case.machine.process_samples("main_wait_ns", around_ns=case.tree.wall_ns)
+    time, waited = integers(rows["time_ns"]), np.diff(integers(rows["main_wait_ns"]))
+    shared, length = standing.time_in(case, _PATHS, time), np.diff(time)
+    covered = int(shared.sum())
+    return float((waited * (shared / np.maximum(1, length))).sum()) / covered if covered else 0.0

@@ -83,6 +83,11 @@ class SampledCode:
         return samples.by_phase(self._run)
 
     @cached_property
+    def beside(self) -> list[Sample]:
+        """Stacks of the main thread while another one trains, which are none of `samples`, cut by phase."""
+        return samples.of_main_beside(self._run, self._lookup)
+
+    @cached_property
     def visits(self) -> Mapping[SourceLine, int]:
         """Lines of the user's with the number of times that the main thread was seen to come to them."""
         return visits.of_run(self._run, self.user_files)
@@ -216,14 +221,16 @@ class SampledCode:
             chosen: Which stacks.
             main: Those of the main thread, of all other threads, or (None) of all.
         """
+        inside = (one for one in self.samples if main in (None, one.main) and _is_in(one, paths))
+        return self.line_of(one for one in inside if chosen(one))
+
+    def line_of(self, stacks: Iterable[Sample]) -> SourceLine | None:
+        """The innermost line of the user's code that stood longest in some stacks."""
         stood: dict[SourceLine, int] = {}
-        for sample in self.samples:
-            if main in (None, sample.main) and _is_in(sample, paths) and chosen(sample):
-                frame = self.user_frame(sample)
-                if frame is None or self.is_import(frame.file, frame.line):
-                    continue
-                if self._is_known(frame):
-                    stood[frame.file, frame.line] = stood.get((frame.file, frame.line), 0) + sample.dur_ns
+        for sample in stacks:
+            frame = self.user_frame(sample)
+            if frame is not None and not self.is_import(frame.file, frame.line) and self._is_known(frame):
+                stood[frame.file, frame.line] = stood.get((frame.file, frame.line), 0) + sample.dur_ns
         return max(stood, key=lambda line: stood[line]) if stood else None
 
     def _is_known(self, frame: Frame) -> bool:

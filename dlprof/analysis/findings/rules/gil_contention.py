@@ -33,25 +33,41 @@ _ADVICE = (
 )
 
 
+_APART = "multiprocessing.Process(target=…)"
+_LOOKS = (
+    "Let the thread that looks whether the training is over wait for that: queue.get() with a timeout in place of "
+    "get_nowait(), Event.wait(), Thread.join(); or time.sleep() between two looks. Only one thread of a process runs "
+    "Python at a time: what else it does belongs into a process of its own."
+)
+
+
 @of_the_slower
 def look(case: Case) -> Iterator[Claim]:
     """The thread of the steps neither runs nor wants a core, while others stand in Python and have one."""
     case.code.need_samples()
     found = interpreter_waits.contention(case)
-    if found is None or found.share < _LEAST:
+    lost = min(1.0, found.share + found.queued) if found is not None else 0.0
+    if found is None or lost < _LEAST:
         return
+    whose = "the main thread" if found.is_main else "other threads of the program"
     yield Claim(
         Sentence(
-            f"The thread that trains could not go on for {100 * found.share:.0f} % of its steps: it had no core and "
-            f"wanted none, while other threads of the program ran Python ({100 * found.beside:.0f} % of the samples):"
+            f"The thread that trains could not go on for {100 * lost:.0f} % of its steps: {_how(found)}, while {whose} "
+            f"ran Python ({100 * found.beside:.0f} % of the samples):"
         ),
-        case.takes(*_PATHS, share=found.share),
+        case.takes(*_PATHS, share=lost),
         [_COUNTERS, queries.python_stood(Phase.FIT_STEPS)],
-        _ADVICE,
+        _LOOKS if found.is_main else _ADVICE,
         found.line,
         basis=Basis.ESTIMATED,
         support=Support(
-            Ground.REPEATED if found.is_traced else Ground.PLACE, part=found.share, usual=_USUAL, agree=found.beside
+            Ground.REPEATED if found.is_traced else Ground.PLACE, part=lost, usual=_USUAL, agree=found.beside
         ),
-        fix="multiprocessing.Process(target=…)",
+        fix="queue.get(timeout=0.1), or time.sleep(0.1) in each turn" if found.is_main else _APART,
     )
+
+
+def _how(found: interpreter_waits.Contention) -> str:
+    if found.queued < _USUAL:
+        return "it had no core and wanted none"
+    return "it wanted a core and had none" if found.share < _USUAL else "it had no core, whether or not it wanted one"

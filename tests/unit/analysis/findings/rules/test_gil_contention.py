@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from dlprof.analysis.findings.diagnose import diagnose
+from dlprof.analysis.findings.finding import Finding
 from tests.unit import runs
 from tests.unit.analysis.findings.cases import (
     BEGIN,
@@ -125,3 +126,62 @@ def test_without_kernels_it_is_less_sure(tmp_path: Path) -> None:
     untraced = pick(diagnosed(tmp_path / "b", OWN, **shared(kernels_ms=None)), "gil-contention")
 
     assert traced.confidence > untraced.confidence
+
+
+TURN = {"thread": "Trainer", "thread_id": 7, "system_id": 43, "start_ns": 2 * S, "end_ns": 8 * S}
+LOOKS: list[Call] = [("<module>", "train.py", 9), ("follow", "train.py", 7), ("get", "<python>/queue.py", 168)]
+LOOKS_ITSELF: list[Call] = [("<module>", "train.py", 9), ("follow", "train.py", 7)]
+BLOCKS: list[Call] = [*LOOKS, ("wait", "<python>/threading.py", 327)]
+SLEEPS: list[Call] = [("<module>", "train.py", 9), ("follow", "train.py", 2)]
+COMPUTES: list[Call] = [*LOOKS_ITSELF, ("linear", "torch/nn/functional.py", 7)]
+FOLLOWS = SOURCE + "\n\n    messages.get_nowait()\n"
+
+
+def handed_over(main: list[Call], *, run_s: float = 1.5, wait_s: float = 0.0, whole_s: float = 6) -> Tables:
+    """6 s of steps on a thread of its own, beside which the main thread stands so.
+
+    Args:
+        main: Where the main thread stands.
+        run_s: For how long the one that trains has a core (s).
+        wait_s: For how long it wants one in vain (s).
+        whole_s: For how long both have one (s).
+    """
+    tables = shared(other=main, main_s=run_s, whole_s=whole_s)
+    threads = {"MainThread": "Trainer", "actor": "MainThread"}
+    for row in tables["stacks"]:
+        row["thread"] = threads[row["thread"]]
+    for row in tables["process_samples"][1:]:
+        row["main_wait_ns"] = row["wait_ns"] = int(wait_s * S)
+    return tables
+
+
+def told_beside(folder: Path, tables: Tables) -> dict[str, Finding]:
+    """The findings of a training that has a thread of its own."""
+    run = runs.held(folder, runs.manifest(keras=None, phase_threads=[TURN]), **tables)
+    keep_source(run, FOLLOWS)
+    return {one.slug: one for one in diagnose(run).findings}
+
+
+@pytest.mark.parametrize("main", [LOOKS, LOOKS_ITSELF], ids=["in a library", "in its own line"])
+def test_a_main_thread_that_looks_again_and_again_takes_the_interpreter(main: list[Call], tmp_path: Path) -> None:
+    """It is at its own line, with what lets others run."""
+    finding = told_beside(tmp_path / "r", handed_over(main))["gil-contention"]
+
+    assert finding.at_stake_ns == pytest.approx(4.5 * S, rel=0.02)
+    assert (finding.file, finding.line) == ("train.py", 7)
+    assert "it had no core and wanted none, while the main thread ran Python (100 % of the samples)" in finding.claim
+    assert finding.next_step.startswith("Let the thread that looks whether the training is over wait for that")
+
+
+@pytest.mark.parametrize("main", [BLOCKS, SLEEPS, COMPUTES], ids=["in a library", "sleeping", "in the engine"])
+def test_a_main_thread_that_waits_takes_nothing(main: list[Call], tmp_path: Path) -> None:
+    """Or that runs no Python."""
+    assert "gil-contention" not in told_beside(tmp_path / "r", handed_over(main))
+
+
+def test_the_core_that_a_looking_main_thread_takes_is_told_too(tmp_path: Path) -> None:
+    """Of 6 s the training wants a core in vain for 3, which the main thread alone takes."""
+    finding = told_beside(tmp_path / "r", handed_over(LOOKS, run_s=3, wait_s=3, whole_s=9))["gil-contention"]
+
+    assert finding.at_stake_ns == pytest.approx(3 * S, rel=0.02)
+    assert "50 % of its steps: it wanted a core and had none, while the main thread ran Python" in finding.claim
