@@ -30,6 +30,8 @@ _ASKED = Query(
 )
 _A_STEP = 0.1
 """Calls for each step from which on a line is part of the loop's steps."""
+_EACH, _AN_EPOCH = 0.5, 4
+"""Calls for each step up to which a line may stand behind the loop, in short epochs: with at most so many in each."""
 _FREE = 0.5
 """Cores that must stand idle, for kernels to go on beside the host as they would on a device of their own."""
 _MOSTLY = 0.5
@@ -49,9 +51,8 @@ def look(case: Case) -> Iterator[Claim]:
     if case.devices.foreign and case.devices.times:
         yield from _of_gaps(case)
         return
-    own = list(_of_own_loop(case))
-    if own:
-        yield from own
+    if not loops.are_all_of_keras(case.run) and syncs.of_run(case.run) is not None:
+        yield from _of_own_loop(case)
         return
     case.code.need_samples()
     yield from _of_user(case)
@@ -133,9 +134,9 @@ def _of_user(case: Case) -> Iterator[Claim]:
 
 def _of_own_loop(case: Case) -> Iterator[Claim]:
     """Lines of a loop that the script wrote itself, as the probe counted and timed them."""
-    if loops.are_all_of_keras(case.run):
-        return
-    places = [one for one in syncs.of_run(case.run) or () if (one.calls_per_step or 0) >= _A_STEP]
+    epochs = sum(loop.epochs or loop.runs for loop in loops.of_run(case.run) if loop.name == "fit")
+    asked = (one for one in syncs.of_run(case.run) or () if (one.calls_per_step or 0) >= _A_STEP)
+    places = [one for one in asked if one.calls > _AN_EPOCH * epochs or (one.calls_per_step or 0) >= _EACH]
     waited = sum(one.ns for one in places)
     if not places or waited < _SHARE * max(1, case.phases.host(Phase.FIT)):
         return

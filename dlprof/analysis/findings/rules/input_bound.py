@@ -133,6 +133,8 @@ def _of_waits(case: Case, load: InputLoad | None, takes: Mapping[TreePath, int])
     line = lost or _line(case, load, slowest, mapped, between=Tree.SCRIPT in takes)
     if needless is not None and lost is None:
         line = case.input.item_line or line
+    if needless in (item_work.ROWS, item_work.LONG_ROWS):
+        takes = {**takes, **{leaf: ns + takes.get(leaf, 0) for leaf, ns in item_work.queued(case).items()}}
     targets = one_hot_targets.said(case) if one_hot_targets.are_made_at(case, line) else None
     manner = _manner(case, load, slowest)
     batch = case.training.batch_size if case.training else None

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from dlprof.analysis.findings import item_work
+from dlprof.analysis.findings.case import Case
 from tests.unit import runs
-from tests.unit.analysis.findings.cases import Call, diagnosed, pick, sampled, slugs
+from tests.unit.analysis.findings.cases import Call, diagnosed, on, pick, sampled, slugs
 from tests.unit.analysis.findings.loading import ASKS, FETCH, passes, processes, stood, trained
 from tests.unit.runs import S
 
@@ -47,6 +49,38 @@ def test_operations_of_the_engine_on_single_rows_are_named(tmp_path: Path) -> No
         "Rows are changed one by one with operations of the engine"
         in pick(diagnosed(tmp_path / "r", told, **tables), "input-bound").claim
     )
+
+
+def asynchronous(ms: float) -> Any:
+    """Rows that MXNet changes later than it is asked to, for so long each; of the script's 3 s in `asscalar()`."""
+    told = {**on("mxnet", asynchronous=True), "syncs_of": ["mxnet"]}
+    stands = sampled((2, 5, [*ASKS, ("moveaxis", "mxnet/ndarray/ndarray.py", 3429)]))
+    asked = {"what": "asscalar()", "file": "train.py", "line": 30, "calls": 3, "start_ns": 2 * S, "end_ns": 8 * S,
+             "dur_ns": 3 * S}  # fmt: skip
+    hue = [{"op": "_image_random_hue", "category": "random", "ms": ms}] * 4
+    window = runs.window([*hue, {"op": "Convolution", "category": "conv", "ms": 4 * ms}])
+    for row in window["kernel_ops"]:
+        row["op_id"] = min(row["op_id"], 4)
+    loader = passes(**_ALONE, kind="Gluon DataLoader", batch_size=4)
+    span = runs.fit_span(how="inferred", batch_size=4)
+    return told, trained([20], loaders=loader, spans=[span], syncs=[asked], **stands, **window)
+
+
+def test_waits_for_values_are_for_the_rows_that_the_engine_still_changes(tmp_path: Path) -> None:
+    """Half of its operators are of single rows: half of what `asscalar()` waits for, beside the waits for batches."""
+    told, tables = asynchronous(0.05)
+    case = Case(runs.held(tmp_path / "r", told, **tables))
+
+    assert sum(item_work.queued(case).values()) == pytest.approx(1.5 * S, rel=0.01)
+
+
+@pytest.mark.parametrize(("ms", "title"), [(0.05, "ran operations"), (2.0, "ran long operations")])
+def test_operations_that_take_long_are_no_matter_of_starting_them(ms: float, title: str, tmp_path: Path) -> None:
+    """Of 2 ms each: less is to be done in them."""
+    told, tables = asynchronous(ms)
+
+    found = pick(diagnosed(tmp_path / "r", told, **tables), "input-bound").title
+    assert found is not None and found.text.startswith(f"The input {title}")
 
 
 _ASKED: list[Call] = [

@@ -119,6 +119,19 @@ def test_an_own_loop_that_asks_seldom_or_shortly_is_not(calls: int, seconds: flo
     assert "host-sync" not in slugs(own_loop(calls, seconds, how="inferred").diagnosis(tmp_path))
 
 
+@pytest.mark.parametrize(("calls", "is_told"), [(24, False), (25, True), (60, True)])
+def test_what_is_asked_for_at_the_ends_of_short_epochs_is_not_in_the_loop(
+    calls: int, is_told: bool, tmp_path: Path
+) -> None:
+    """Of 48 steps in six epochs; up to four values in each are sums of it. More may well be asked for in its steps."""
+    planted = own_loop(calls, 2.0, how="inferred")
+    steps = runs.steps(48, dur_ms=100)
+    epochs = [{"loop_id": 1, "epoch": n, "start_ns": (2 + n) * S, "dur_ns": S, "steps": 8} for n in range(6)]
+    told = Planted({**planted.tables, "steps": steps, "epochs": epochs}, planted.told)
+
+    assert ("host-sync" in slugs(told.diagnosis(tmp_path))) is is_told
+
+
 def test_lines_under_keras_are_not_taken_for_a_loop(tmp_path: Path) -> None:
     """What callbacks cost there is told from samples."""
     assert "host-sync" not in slugs(own_loop(250, 2.0).diagnosis(tmp_path))
