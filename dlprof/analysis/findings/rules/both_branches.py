@@ -16,7 +16,7 @@ from dlprof.analysis.findings.finding import Abstain, Claim, Sentence, SourceLin
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.source_calls import Functions
 from dlprof.schema.tree_paths import TreePath
-from dlprof.schema.vocabulary import Basis, Ground, Phase, StepPart
+from dlprof.schema.vocabulary import Basis, Direction, Ground, Phase, StepPart
 
 TITLE = Title("Both branches of a condition were computed", "computing both branches of a condition")
 _BRANCHES = {"cond": slice(1, 3), "switch": slice(1, 2)}
@@ -30,6 +30,8 @@ _SHARE = 0.25
 """Share of the kernels that the branches have at least."""
 _SAVES = 0.5
 """Of the branches' kernels, at a guess: how many rows need which is not known."""
+_FORWARD = 0.5
+"""What the way there takes of what the way back does, about."""
 _WAITED = 0.05
 """Share of the wall time that waits for what was not traced have at least."""
 _ADVICE = (
@@ -46,10 +48,12 @@ class _Choice:
     Attributes:
         place: Its line.
         branches: Lines of its branches, and of functions of the file that nothing else uses.
+        shared: Lines of functions that these use, and something else, too.
     """
 
     place: SourceLine
     branches: frozenset[SourceLine]
+    shared: frozenset[SourceLine]
 
 
 def look(case: Case) -> Iterator[Claim]:
@@ -69,23 +73,42 @@ def _of_steps(case: Case, place: TreePath) -> Iterator[Claim]:
     """That of a step, by the lines that made its kernels."""
     lines, whole = case.kernels.by_line, case.kernels.by_layer.all_ns
     for choice in _choices(case, _selecting(case)):
-        theirs = sum(ns for place, ns in lines.items() if place in choice.branches)
+        alone = sum(ns for place, ns in lines.items() if place in choice.branches)
+        beside = _beside_gradients(case, choice.shared)
+        theirs = max(alone, beside)
         if theirs < _SHARE * whole:
             continue
         steps = place if case.asynchronous else place / StepPart.KERNELS
+        which = f"which have {100 * theirs / whole:.0f} % of the kernels,"
+        if theirs > alone:
+            which = (
+                f"which share their code with what a gradient is taken of ({100 * theirs / whole:.0f} % of the kernels "
+                "are of that code, and of no gradient),"
+            )
         yield Claim(
             Sentence(
-                f"The condition at line {choice.place[1]} is in a function that vmap maps: its branches, which have "
-                f"{100 * theirs / whole:.0f} % of the kernels, are both computed for every row:"
+                f"The condition at line {choice.place[1]} is in a function that vmap maps: its branches, {which} are "
+                "both computed for every row:"
             ),
             case.takes(steps, share=_SAVES * theirs / whole),
             [queries.kernels_by_line()],
             _ADVICE,
             choice.place,
             basis=Basis.ESTIMATED,
-            support=Support(Ground.MODEL, seen=case.kernels.seen_steps),
+            support=Support(Ground.MODEL, seen=case.kernels.seen_steps, agree=1.0 if theirs == alone else 0.5),
         )
         return
+
+
+def _beside_gradients(case: Case, lines: Collection[SourceLine]) -> int:
+    """How long kernels ran of lines that a gradient is taken of, beyond what that takes (ns); 0: none is.
+
+    The way there takes half as long as the way back, of two products for each: what takes longer is of no gradient.
+    """
+    back = case.kernels.line_times(lambda row: row["direction"] == Direction.BACKWARD)
+    back_ns = sum(ns for place, ns in back.items() if place in lines)
+    all_ns = sum(ns for place, ns in case.kernels.by_line.items() if place in lines)
+    return max(0, int(all_ns - back_ns - _FORWARD * back_ns)) if back_ns else 0
 
 
 def _of_unseen(case: Case) -> Iterator[Claim]:
@@ -134,7 +157,8 @@ def _choices(case: Case, places: Collection[SourceLine]) -> Iterator[_Choice]:
         }
         for (line, _), node in sorted(calls.items()):
             if (file, line) in places:
-                yield _Choice((file, line), frozenset((file, one) for one in _lines(node, known)))
+                alone, every = _lines(node, known)
+                yield _Choice((file, line), _in_file(file, alone), _in_file(file, every - alone))
 
 
 def _mapped(tree: ast.AST) -> Iterator[str]:
@@ -161,8 +185,12 @@ def _is_of_lax(call: ast.Call) -> bool:
     return "lax" in ast.unparse(call.func).split(".")
 
 
-def _lines(call: ast.Call, known: Functions) -> Iterator[int]:
-    """Lines of the branches, and of what they alone use: what is used elsewhere, too, would be computed anyway."""
+def _in_file(file: str, lines: Collection[int]) -> frozenset[SourceLine]:
+    return frozenset((file, line) for line in lines)
+
+
+def _lines(call: ast.Call, known: Functions) -> tuple[set[int], set[int]]:
+    """Lines of branches and of what they alone use, for what is used elsewhere is computed anyway; those of all."""
     named = [one.value for one in call.keywords if one.arg in _NAMED]
     branches = [*call.args[_BRANCHES[source_calls.called(call)]], *named]
     used = {name for branch in branches for name in source_calls.names(branch)}
@@ -176,7 +204,10 @@ def _lines(call: ast.Call, known: Functions) -> Iterator[int]:
         for one in ast.walk(known.by_name[name])
         if isinstance(one, ast.Name) and id(one) not in apart
     }
-    for branch in (one for one in branches if not isinstance(one, (ast.Name, ast.Attribute))):
-        yield from source_calls.lines(branch)
-    for name in theirs - known.reached((others | known.used_outside | beside) & theirs) - around:
-        yield from source_calls.lines(known.by_name[name])
+    written = [one for one in branches if not isinstance(one, (ast.Name, ast.Attribute))]
+    alone = {line for branch in written for line in source_calls.lines(branch)}
+    apart_from_others = theirs - known.reached((others | known.used_outside | beside) & theirs) - around
+    return (
+        alone | {line for name in apart_from_others for line in source_calls.lines(known.by_name[name])},
+        alone | {line for name in theirs - around for line in source_calls.lines(known.by_name[name])},
+    )

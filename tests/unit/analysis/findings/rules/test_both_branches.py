@@ -78,6 +78,40 @@ def test_no_branch_is_said_to_be_dropped_where_one_alone_is_computed(
     assert "both-branches" not in slugs(trained(*kernels, backend=backend, source=source).diagnosis(tmp_path))
 
 
+VALIDATES = """\
+import jax
+
+def loss(x):
+    return ((x @ w) ** 2).mean()
+
+def step(x):
+    gradient = jax.grad(loss)(x)
+    return gradient, jax.lax.cond(x[0] > 0, lambda: loss(valid), lambda: 0.0)
+
+ensemble = jax.jit(jax.vmap(step))
+"""
+LOSS = {"op": "dot_general", "category": "matmul", "file": "train.py", "line": 4, "ms": 12}
+BACK = {**LOSS, "direction": "backward", "ms": 4}
+CHOSEN = {"op": "select_n", "category": "elementwise", "file": "train.py", "line": 8, "ms": 1}
+
+
+def test_a_branch_that_shares_its_code_with_what_a_gradient_is_taken_of_is_asked_about(tmp_path: Path) -> None:
+    """Of its 12 ms forwards 2 are of the 4 ms back, and 10 of 17 are of no gradient."""
+    finding = pick(trained(LOSS, BACK, CHOSEN, source=VALIDATES).diagnosis(tmp_path), "both-branches")
+
+    assert (finding.file, finding.line) == ("train.py", 8)
+    assert "(59 % of the kernels are of that code, and of no gradient)" in finding.claim
+    assert finding.is_question
+
+
+@pytest.mark.parametrize("back_ms", [0, 20])
+def test_code_of_no_gradient_or_of_nothing_else_says_nothing_of_a_branch(back_ms: float, tmp_path: Path) -> None:
+    """It may be computed elsewhere; or the gradient alone takes as long."""
+    kernels = [LOSS, CHOSEN, *([{**BACK, "ms": back_ms}] if back_ms else [])]
+
+    assert "both-branches" not in slugs(trained(*kernels, source=VALIDATES).diagnosis(tmp_path))
+
+
 def test_without_lines_of_kernels_nothing_is_said(tmp_path: Path) -> None:
     """The reason is."""
     bare = [{name: value for name, value in one.items() if name not in ("file", "line")} for one in (COSTLY, CHOICE)]
