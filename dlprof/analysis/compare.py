@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from dlprof.analysis import bootstrap, breakdown, doubts, layer_pairs, parity, steps
+from dlprof.analysis import breakdown, doubts, layer_pairs, parity, steps, student
 from dlprof.analysis.breakdown import Breakdown
 from dlprof.analysis.columns import Floats, Integers
 from dlprof.analysis.doubts import Doubt
@@ -30,6 +30,8 @@ _COMMON_MOST = 1.25
 """More than this is never put down to the machine."""
 _COMMON_NS = 50_000_000
 """Leaves of at least this time tell how fast the machine was."""
+_Interval = tuple[tuple[int, int], float]
+"""A 95 % interval (ns), and the p-value."""
 
 
 @dataclass(frozen=True)
@@ -54,12 +56,14 @@ class Difference:
         ci_ns: 95 % interval of the difference; None with fewer than RUNS_FOR_INTERVAL runs on a side.
         noise: Whether the difference is within noise: its interval holds 0, or without intervals it is below 20 %
             of the larger side or below `Comparison.least_ns`, less what the machine's speed explains.
+        chance: How likely chance alone makes such a difference (two-sided); None where there is no interval.
     """
 
     a_ns: int
     b_ns: int
     ci_ns: tuple[int, int] | None
     noise: bool
+    chance: float | None = field(default=None, kw_only=True)
 
     @property
     def delta_ns(self) -> int:
@@ -94,6 +98,7 @@ class Comparison:
             then the machine was slower, or busier. 1 in all other comparisons.
         least_ns: Differences of parts below this are noise where there are no intervals (ns).
         doubts: States of the machine that may explain a good part of the gap.
+        gap_chance: How likely chance alone makes such a gap; None where there is no interval.
     """
 
     a: Side
@@ -113,6 +118,7 @@ class Comparison:
     common: float = 1.0
     least_ns: int = _ITEM_NS
     doubts: tuple[Doubt, ...] = ()
+    gap_chance: float | None = None
 
     @property
     def longer_in_a(self) -> tuple[Item, ...]:
@@ -138,7 +144,7 @@ def compare(a: Side, b: Side) -> Comparison:
     tables = [_Times.of(side, paths, of_side) for side, of_side in zip(leaves, trees, strict=True)]
     common = _common(paths, *tables) if _are_alike(a, b) else 1.0
     intervals = _intervals(*tables)
-    gap_ci = intervals[-1] if intervals else None
+    gap_ci, gap_chance = intervals[-1] if intervals else (None, None)
     walls = tables[0].wall, tables[1].wall
     least = _least_ns(a, b, walls)
     items = [
@@ -165,6 +171,7 @@ def compare(a: Side, b: Side) -> Comparison:
         common=common,
         least_ns=least,
         doubts=doubts_of(a, b, gap_ns, noise=noise),
+        gap_chance=gap_chance,
     )
 
 
@@ -271,9 +278,10 @@ def _least_ns(a: Side, b: Side, walls: tuple[int, int]) -> int:
     return min(_ITEM_NS, int(_OF_TRACE * min(walls))) if imported else _ITEM_NS
 
 
-def _item(path: TreePath, times: tuple[int, int], ci: tuple[int, int] | None, common: float, least_ns: int) -> Item:
+def _item(path: TreePath, times: tuple[int, int], interval: _Interval | None, common: float, least_ns: int) -> Item:
     a, b = int(times[0]), int(times[1])
-    return Item(a, b, ci, _is_noise(a, int(b * common), ci, _ITEM_SHARE, least_ns), path)
+    ci, chance = interval or (None, None)
+    return Item(a, b, ci, _is_noise(a, int(b * common), ci, _ITEM_SHARE, least_ns), path, chance=chance)
 
 
 def _is_noise(a: int, b: int, ci: tuple[int, int] | None, share: float, least_ns: int) -> bool:
@@ -282,12 +290,12 @@ def _is_noise(a: int, b: int, ci: tuple[int, int] | None, share: float, least_ns
     return bool(abs(a - b) < max(share * max(a, b), least_ns))
 
 
-def _intervals(a: _Times, b: _Times) -> list[tuple[int, int]] | None:
-    """95 % intervals of the differences of means; None: too few runs."""
+def _intervals(a: _Times, b: _Times) -> list[_Interval] | None:
+    """95 % intervals of the differences of means, and their p-values; None: too few runs."""
     if min(len(a.each), len(b.each)) < RUNS_FOR_INTERVAL:
         return None
-    low, high = bootstrap.difference_of_means(a.each, b.each)
-    return [(int(x), int(y)) for x, y in zip(low, high, strict=True)]
+    found = zip(*student.difference_of_means(a.each, b.each), strict=True)
+    return [((int(low), int(high)), float(chance)) for low, high, chance in found]
 
 
 def _step(side: Side) -> int | None:
