@@ -54,6 +54,8 @@ class ExitCode(IntEnum):
     """A bug in dlprof."""
     CANNOT_CREATE = 73
     """The output folder or file cannot be written."""
+    INCONCLUSIVE = 75
+    """`dlprof gate` cannot tell, for the machine was in another state: measure again."""
     INTERRUPTED = 130
     """Ctrl-C while dlprof itself was working (not the script)."""
     READER_GONE = 141

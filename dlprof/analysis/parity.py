@@ -49,6 +49,7 @@ class Parity:
         unknown: What could not be checked, because a run does not hold it.
         advice: What would make them comparable, where that is known.
         same_run: Whether both are one and the same run.
+        of_machine: Those of the differences that make it another kind of machine: its processor and cores.
     """
 
     why_not: tuple[str, ...]
@@ -56,6 +57,7 @@ class Parity:
     unknown: tuple[str, ...]
     advice: tuple[str, ...] = ()
     same_run: bool = False
+    of_machine: tuple[str, ...] = ()
 
     @property
     def comparable(self) -> bool:
@@ -68,7 +70,12 @@ def check(a: Run, b: Run) -> Parity:
     found = _Check(a, b)
     found.all()
     return Parity(
-        tuple(found.why_not), tuple(found.differences), tuple(found.unknown), tuple(found.advice), found.is_same
+        tuple(found.why_not),
+        tuple(found.differences),
+        tuple(found.unknown),
+        tuple(found.advice),
+        found.is_same,
+        tuple(found.of_machine),
     )
 
 
@@ -79,6 +86,7 @@ class _Check:
         self.differences: list[str] = []
         self.unknown: list[str] = []
         self.advice: list[str] = []
+        self.of_machine: list[str] = []
         self.is_same = a.folder.path.resolve() == b.folder.path.resolve()
 
     def all(self) -> None:
@@ -250,7 +258,10 @@ class _Check:
         }
         for title, values in told.items():
             if values[0] != values[1] and None not in values:
-                self.differences.append(f"{title}: {values[0]} and {values[1]}")
+                told_of_both = f"{title}: {values[0]} and {values[1]}"
+                self.differences.append(told_of_both)
+                if title != "machines":  # those of a pool have many names, and are of one kind
+                    self.of_machine.append(told_of_both)
         self._load()
         self._files()
         pairs = self.a.manifest.environment, self.b.manifest.environment

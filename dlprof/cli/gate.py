@@ -25,7 +25,11 @@ examples:
   dlprof gate runs/base runs/new --format github                 errors at the lines that are to blame
 
 A part has regressed when it grew beyond noise, beyond the limit, and by more than 1 % of the wall time.
-With three runs or more on each side, noise is a 95 % interval; with fewer, 20 % of the part or 50 ms."""
+With three runs or more on each side noise is what 95 % intervals show, all parts taken together; with fewer,
+20 % of the part, 50 ms and 5 % of the wall time (of the whole: 10 % and 100 ms).
+Exit codes: 0 nothing became slower; 1 a part did; 75 inconclusive, measure again: the machine was in another
+state or is another one, which may explain what grew, or hide it (--doubtful fail: 1; --doubtful pass: 0);
+64 the runs did different work and are not judged; others: `dlprof help exit-codes`."""
 
 
 FORMATS = ("text", "junit", "markdown", "github", "json")
@@ -41,6 +45,7 @@ class Arguments:
     max_regression: str
     only: str | None
     anyway: bool
+    doubtful: str
     format: str
     json: bool
 
@@ -54,13 +59,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--only", metavar="PARTS", help="judge only these parts and what is below them: fit,wall")
     parser.add_argument("--anyway", action="store_true", help="judge runs that are not comparable, too")
+    parser.add_argument(
+        "--doubtful",
+        choices=("again", "fail", "pass"),
+        default="again",
+        help="what it is where the state of the machine may explain what grew: again (exit code 75), fail (1) or "
+        "pass (0); default: again",
+    )
     parser.add_argument("--format", choices=FORMATS, default="text", help=f"{', '.join(FORMATS)} (default: text)")
     parser.add_argument("--json", action="store_true", help="the same as --format json (see `dlprof help json`)")
 
 
 def run(args: Arguments) -> int:
-    """Print a line for the log; 1 when something regressed."""
-    from dlprof.errors import DlprofError, UsageError
+    """Print a line for the log; 1 when something regressed, 75 when nobody can tell."""
+    from dlprof.errors import DlprofError, ExitCode, UsageError
     from dlprof.report import gate_report
     from dlprof.report.json_text import print_json
 
@@ -77,13 +89,18 @@ def run(args: Arguments) -> int:
         refused = gate_report.Refusal("not-comparable", why, before, now)
         _print_refusal(form, refused, gate_report.as_json(comparison, (), limit))
         raise UsageError(why, hint=_instead(comparison, args.base))
+    doubtful = gate_report.Doubtful(args.doubtful)
     has_regressed = any(part.regressed for part in parts)
     if form == "json":
-        print_json(gate_report.as_json(comparison, parts, limit))
+        print_json(gate_report.as_json(comparison, parts, limit, doubtful))
     else:
         causes = _causes(comparison) if has_regressed and form != "text" else ()
-        _print(form, gate_report.Outcome(parts, limit, before, now, causes))
-    return 1 if has_regressed else 0
+        notes = gate_report.notes(comparison)
+        _print(form, gate_report.Outcome(parts, limit, before, now, causes, notes, doubtful))
+    status = gate_report.status(parts, doubtful)
+    if status is gate_report.Status.INCONCLUSIVE:
+        return ExitCode.INCONCLUSIVE
+    return 1 if status is gate_report.Status.FAILED else 0
 
 
 def _judged(args: Arguments) -> tuple[float, Comparison, Sequence[Component]]:
@@ -97,7 +114,11 @@ def _judged(args: Arguments) -> tuple[float, Comparison, Sequence[Component]]:
     comparison = compare.compare(new, base)
     if not comparison.parity.comparable and not args.anyway:
         return limit, comparison, ()
-    return limit, comparison, _chosen(gate.components(comparison, limit), args.only)
+    parts = gate.components(comparison, limit)
+    if args.only is None:
+        return limit, comparison, parts
+    names = {part.name for part in _chosen(parts, args.only)}
+    return limit, comparison, gate.components(comparison, limit, names)
 
 
 def _why_not(comparison: Comparison) -> str:
@@ -152,7 +173,16 @@ def _causes(comparison: Comparison) -> Sequence[Cause]:
         return ()
     folder = Path(comparison.a.runs[0].manifest.script_folder)
     return [
-        Cause(one.heading, one.claim, one.next_step, one.at_stake_ns, place, one.line if place else None)
+        Cause(
+            one.heading,
+            one.claim,
+            one.next_step,
+            one.at_stake_ns,
+            place,
+            one.line if place else None,
+            one.confidence,
+            one.is_question,
+        )
         for one in found
         for place in [_in_repository(folder, one.file)]
     ]
@@ -172,11 +202,9 @@ def _in_repository(folder: Path, file: str | None) -> str | None:
     return next((place.relative_to(root).as_posix() for place in places if place.is_file()), None)
 
 
-def _chosen(parts: Sequence[Component], only: str | None) -> Sequence[Component]:
+def _chosen(parts: Sequence[Component], only: str) -> Sequence[Component]:
     from dlprof.errors import UsageError
 
-    if only is None:
-        return parts
     names = [name.strip() for name in only.split(",") if name.strip()]
     chosen = [part for part in parts if any(part.name == name or part.name.startswith(f"{name}/") for name in names)]
     if not chosen:

@@ -9,6 +9,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from dlprof.analysis import gate as judging
 from dlprof.analysis.findings import diagnose
 from dlprof.analysis.findings.finding import Diagnosis, Finding
 from dlprof.cli import gate
@@ -261,3 +262,51 @@ def test_runs_are_named_by_their_paths(
     assert 'name="runs/base/0, runs/base/1, runs/base/2 to runs/new/0, runs/new/1, runs/new/2"' in (
         capsys.readouterr().out
     )
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "status"),
+    [((), 75, "inconclusive"), (("--doubtful", "fail"), 1, "failed"), (("--doubtful", "pass"), 0, "ok")],
+)
+def test_what_only_the_machine_may_explain_has_an_exit_code_of_its_own(
+    tmp_path: Path, words: tuple[str, ...], code: int, status: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Another processor: neither passed nor failed, unless the user says so."""
+    base = timed(tmp_path / "base", 2).folder.path
+    new = timed(tmp_path / "new", 4, machine={**runs.manifest()["machine"], "cpu": "another"}).folder.path
+
+    assert runs.dlprof("gate", base, new, "--json", *words) == code
+
+    content = json.loads(capsys.readouterr().out)
+    assert (content["status"], content["passed"]) == (status, code == 0)
+    assert [one["name"] for one in content["components"] if one["doubtful"]] == ["wall", "import"]
+    assert [one.partition(":")[0] for one in content["differences"]] == ["processors"]
+
+
+@pytest.mark.parametrize("form", ["text", "junit", "markdown", "github", "json"])
+def test_every_format_says_why_runs_that_are_judged_anyway_are_not_comparable(
+    tmp_path: Path, form: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A run that was killed is shorter for that."""
+    killed = runs.manifest()["process"] | {"signal": 9, "exit_code": None, "wall_ns": 10 * S}
+    base = timed(tmp_path / "base", 2).folder.path
+    new = runs.trained(tmp_path / "new", runs.manifest(process=killed)).folder.path
+
+    runs.dlprof("gate", base, new, "--anyway", "--format", form)
+
+    assert "A was ended by signal 9" in capsys.readouterr().out
+
+
+def test_parts_that_are_chosen_are_judged_among_themselves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not among all: the fewer are asked, the fewer chances there are of a false alarm."""
+    asked: list[object] = []
+    judge = judging.components
+
+    def noted(*arguments: Any) -> list[judging.Component]:
+        asked.append(arguments[2:])
+        return judge(*arguments)
+
+    monkeypatch.setattr(judging, "components", noted)
+    runs.dlprof("gate", repeats(tmp_path / "b", 2), repeats(tmp_path / "n", 3), "--only", "import,wall")
+
+    assert asked == [(), ({"import", "wall"},)]

@@ -9,7 +9,7 @@ import pytest
 
 from dlprof.analysis.gate import Component
 from dlprof.report import gate_formats
-from dlprof.report.gate_report import Cause, Outcome, Refusal
+from dlprof.report.gate_report import Cause, Doubtful, Notes, Outcome, Refusal
 from tests.unit.runs import S
 
 WALL = Component("wall", 10 * S, 11 * S, None, False, False)
@@ -55,7 +55,7 @@ def test_junit_holds_nothing_that_xml_cannot() -> None:
 def test_a_comment_has_the_answer_a_table_and_the_causes() -> None:
     """What comes from outside is neither Markdown nor HTML."""
     assert gate_formats.as_markdown(FAILED).splitlines() == [
-        "### ❌ dlprof gate: FAILED, limit 5 %: fit/steps \\+25\\.0 %; wall 10\\.0 s to 11\\.0 s \\(1 run a side\\)",
+        "### ❌ dlprof gate: FAILED, limit 5 %: fit/steps \\+25\\.0 %; wall 10\\.0 s to 11\\.0 s \\(1 run against 2\\)",
         "",
         "| part | before | now | change | |",
         "| --- | ---: | ---: | ---: | --- |",
@@ -81,7 +81,7 @@ def test_a_comment_leaves_out_what_is_small_and_says_how_much() -> None:
 def test_github_is_told_errors_with_file_and_line() -> None:
     """Percent signs, line breaks, commas and colons do not end a command."""
     assert list(gate_formats.as_github(FAILED)) == [
-        "dlprof gate: FAILED, limit 5 %: fit/steps +25.0 %; wall 10.0 s to 11.0 s (1 run a side)",
+        "dlprof gate: FAILED, limit 5 %: fit/steps +25.0 %; wall 10.0 s to 11.0 s (1 run against 2)",
         (
             "::error title=dlprof gate%3A Files%2C 50 %25,file=a/train%2C1.py,line=7"
             "::It writes: 100 %25%0Aof the gap. Write <less>."
@@ -95,7 +95,7 @@ def test_github_is_told_a_notice_where_nothing_regressed() -> None:
     assert list(gate_formats.as_github(PASSED)) == [
         (
             "::notice title=dlprof gate::dlprof gate: ok, nothing grew by more than 5 %25 beyond noise; "
-            "wall 10.0 s to 11.0 s (1 run a side)"
+            "wall 10.0 s to 11.0 s (1 run against 2)"
         )
     ]
 
@@ -165,3 +165,73 @@ def test_github_is_told_an_error_where_nothing_was_judged() -> None:
     assert gate_formats.refused_as_github(REFUSED) == (
         "::error title=dlprof gate%3A not judged::The models differ: 1%0A100 %25 <b>."
     )
+
+
+DOUBTFUL = Component("fit/steps", 4 * S, 5 * S, None, False, False, doubtful=True, lost_ns=S // 2)
+NOTES = Notes(("A was interrupted",), ("others had 90 % of a core",), ("processors: x and y",))
+UNCLEAR = replace(PASSED, parts=[DOUBTFUL, WALL], notes=NOTES)
+LOST = "NEW may have lost 500 ms more to the state of the machine than BASE"
+
+
+@pytest.mark.parametrize(
+    ("doubtful", "kind", "counts"),
+    [
+        (Doubtful.AGAIN, "error", ["2", "0", "1", "0"]),
+        (Doubtful.FAIL, "failure", ["2", "1", "0", "0"]),
+        (Doubtful.PASS, "skipped", ["2", "0", "0", "1"]),
+    ],
+)
+def test_junit_has_doubtful_parts_as_what_they_count_as(doubtful: Doubtful, kind: str, counts: list[str]) -> None:
+    """Never as tests that passed."""
+    root = ET.fromstring(gate_formats.as_junit(replace(UNCLEAR, doubtful=doubtful)))  # noqa: S314  (our own)
+
+    (suite,) = root
+    assert [suite.get(name) for name in ("tests", "failures", "errors", "skipped")] == counts
+    assert [one.tag for one in suite.findall("testcase[@name='fit/steps']/*")] == [kind]
+    assert (suite.findtext("system-out") or "").splitlines()[1:] == [
+        "not comparable: A was interrupted (A is NEW, B is BASE); judged anyway",
+        "doubtful: others had 90 % of a core",
+        "differs (NEW and BASE): processors: x and y",
+    ]
+
+
+def test_a_comment_has_what_makes_the_answer_doubtful() -> None:
+    """With a sign of its own, neither passed nor failed."""
+    lines = gate_formats.as_markdown(UNCLEAR).splitlines()
+
+    assert lines[0].startswith("### \N{WARNING SIGN} dlprof gate: INCONCLUSIVE: measure again ")
+    assert lines[2:7:2] == [
+        "**not comparable**: A was interrupted \\(A is NEW, B is BASE\\); judged anyway",
+        "**doubtful**: others had 90 % of a core",
+        "**differs (NEW and BASE)**: processors: x and y",
+    ]
+    assert "| fit/steps | 4.00 s | 5.00 s | +25.0 % | **doubtful** |" in lines
+
+
+def test_github_is_warned_of_what_is_doubtful() -> None:
+    """No error: nobody knows whether it is one."""
+    assert list(gate_formats.as_github(UNCLEAR))[1:] == [
+        f"::warning title=dlprof gate%3A fit/steps +25.0 %25::fit/steps: 4.00 s to 5.00 s; doubtful: {LOST}",
+        "::warning title=dlprof gate%3A not comparable::A was interrupted (A is NEW, B is BASE); judged anyway",
+        "::warning title=dlprof gate%3A doubtful::others had 90 %25 of a core",
+        "::notice title=dlprof gate%3A differs (NEW and BASE)::processors: x and y",
+    ]
+
+
+def test_a_cause_that_is_asked_about_is_no_error() -> None:
+    """It says so, and how sure it is, in each format."""
+    asked = replace(FAILED, causes=[replace(CAUSE, confidence=0.31, is_question=True)])
+
+    assert list(gate_formats.as_github(asked))[1] == (
+        "::warning title=dlprof gate%3A Perhaps%3A Files%2C 50 %25,file=a/train%2C1.py,line=7"
+        "::It writes: 100 %25%0Aof the gap. Only perhaps (31 %25). Write <less>."
+    )
+    assert "1. **Perhaps: Files, 50 %** (1.00 s)" in gate_formats.as_markdown(asked)
+    assert "Perhaps: Files, 50 % (1.00 s) at a/train,1.py:7" in gate_formats.as_junit(asked)
+
+
+def test_a_cause_that_is_claimed_says_how_sure_it_is() -> None:
+    """Unless it is a fact."""
+    sure = replace(FAILED, causes=[replace(CAUSE, confidence=0.85)])
+
+    assert "Write <less>. (confidence 85 %25)" in list(gate_formats.as_github(sure))[1]
