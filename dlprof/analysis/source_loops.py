@@ -21,6 +21,19 @@ def around(texts: Sequence[str]) -> dict[int, int]:
     return {} if tree is None else dict(_lines(tree, None))
 
 
+def run_once(texts: Sequence[str]) -> set[int]:
+    """Lines of statements of a file that run once at most while it runs: in no loop, function, class or brackets.
+
+    Empty for a text that is no Python.
+    """
+    tree = parsed(texts)
+    if tree is None:
+        return set()
+    loops = around(texts)
+    plain = (one for one in statements(tree.body) if not any(isinstance(node, _BRACKETS) for node in ast.walk(one)))
+    return {line for one in plain for line in range(one.lineno, (one.end_lineno or one.lineno) + 1)} - loops.keys()
+
+
 def side_by_side(texts: Sequence[str]) -> dict[int, int]:
     """Each line of a loop, or of brackets with a `for`, whose turns need nothing of each other, to where that begins.
 

@@ -1,15 +1,17 @@
-"""Hits of lines that were counted in windows, where it is known how often they ran: once in each step of a loop."""
+"""Hits of lines that were counted in windows, where it is known how often they ran: once in each step, or once."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePath
 from typing import Any
 
 import msgspec
 import pyarrow as pa
 
-from dlprof.analysis import source_turns
+from dlprof.analysis import source_loops, source_turns
+from dlprof.ingest.own.source_outline import MODULE
 from dlprof.pipeline.workspace import Workspace
 from dlprof.schema.tables import TABLES
 from dlprof.schema.vocabulary import LineSource, RunSource, RunState, SpanKind
@@ -20,6 +22,7 @@ _Line = tuple[str, int]
 def add(run: Workspace) -> None:
     """Replace scaled hits of lines that run once in each step of an inferred training loop by its number of steps.
 
+    A line of the script itself that is in no loop, and was seen in samples, ran once: `main()`, which no window met.
     They are exact where the run came to its end, and their time is from samples. The line at which such a loop begins
     runs as often, and once more each time the loop ends: it stays a number that was scaled.
     """
@@ -29,11 +32,12 @@ def add(run: Workspace) -> None:
     if run.manifest.backend.source == RunSource.ATTACHED:
         return  # nobody saw the turns before
     steps = _steps(run)
-    known = dict(_known(run, steps))
+    rows = table.to_pylist()
+    known = {**dict.fromkeys(_once(run, rows), 1), **dict(_known(run, steps))}
     if known:
         heads = {line: steps[line] for line in steps if any(each[0] == line[0] for each in known)}
         is_whole = _is_whole(run)
-        rows = [_anchored(_anchored(row, known, is_whole), heads, False) for row in table.to_pylist()]
+        rows = [_anchored(_anchored(row, known, is_whole), heads, False) for row in rows]
         run.tables.put({"lines": pa.Table.from_pylist(rows, schema=TABLES["lines"])})
 
 
@@ -43,6 +47,19 @@ def _anchored(row: dict[str, Any], known: Mapping[_Line, int], may_be_exact: boo
         return row
     is_exact = may_be_exact and row["samples"] is not None  # without samples its time is scaled, too
     return {**row, "hits": steps, "how": LineSource.EXACT if is_exact else LineSource.SCALED}
+
+
+def _once(run: Workspace, rows: Sequence[Mapping[str, Any]]) -> Iterator[_Line]:
+    """Lines of the script's own code, outside of functions and loops, that ran and whose hits are not known."""
+    script = PurePath(run.manifest.command.script or "").name
+    unknown = {
+        row["line"]
+        for row in rows
+        if row["hits"] is None and row["samples"] and (row["file"], row["function"]) == (script, MODULE)
+    }
+    if unknown:
+        for line in unknown & source_loops.run_once(run.source(script)):
+            yield script, line
 
 
 def _is_whole(run: Workspace) -> bool:

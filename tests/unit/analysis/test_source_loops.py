@@ -108,3 +108,11 @@ def test_loops_that_end_by_what_happens_in_them() -> None:
 
     assert source_loops.open_ended(texts, 1) == [(2, 3), (4, 5), (8, 9)]
     assert source_loops.open_ended(texts, 3) == []
+
+
+def test_statements_of_a_file_outside_of_loops_and_functions_run_once() -> None:
+    """Also below a condition and over several lines; not what brackets do again and again."""
+    text = "x = (1 +\n     2)\nif x:\n    main()\nfor y in x:\n    main()\ndef f():\n    main()\nz = [f() for y in x]\n"
+
+    assert source_loops.run_once(text.splitlines()) == {1, 2, 4}
+    assert source_loops.run_once(["x ="]) == set()

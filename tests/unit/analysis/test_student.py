@@ -34,7 +34,7 @@ def test_runs_that_are_all_alike_leave_no_doubt() -> None:
 
 
 def test_intervals_of_three_runs_hold_what_they_should_of_a_thousand() -> None:
-    """Of equal sides hardly more than 5 % are called different (the bootstrap: 13 %)."""
+    """Of equal sides hardly more than 5 % are called different (the bootstrap: 14 %)."""
     draw = np.random.default_rng(1)
     low, high, _ = student.difference_of_means(draw.normal(size=(3, 1000)), draw.normal(size=(3, 1000)))
 

@@ -13,7 +13,7 @@ from dlprof.ingest.own.wire_stream import Stream
 from dlprof.pipeline import anchored_lines
 from dlprof.pipeline.workspace import Workspace
 from dlprof.rundir import RunDir
-from dlprof.schema.manifest import Interpreter, Manifest
+from dlprof.schema.manifest import Command, Interpreter, Manifest
 from dlprof.schema.manifest import Process as ProcessFacts
 from dlprof.schema.vocabulary import RunSource, RunState
 from tests.unit.runs import MS, table
@@ -126,3 +126,21 @@ def test_of_a_program_that_dlprof_came_to_late_no_hits_are_told(run: Workspace) 
     run.note(backend=structs.replace(run.manifest.backend, source=RunSource.ATTACHED))
 
     assert hits(run) == [(2, 900, "scaled")]
+
+
+def test_a_line_of_the_script_that_is_in_no_loop_ran_once(run: Workspace, tmp_path: Path) -> None:
+    """`main()`, which samples saw and no window met; of one in a loop, or that nobody saw, nothing is known."""
+    (tmp_path / "train.py").write_text("if __name__ == '__main__':\n    main()\nfor x in a:\n    main()\nmain()\n")
+    run.note(command=Command(script="train.py"))
+    run.tables.put({"lines": table("lines", [counted(2, None), counted(4, None), counted(5, None, samples=None)])})
+
+    assert hits(run) == [(2, 1, "exact"), (4, None, "scaled"), (5, None, "scaled")]
+
+
+def test_a_line_of_another_file_may_have_run_more_than_once(run: Workspace, tmp_path: Path) -> None:
+    """It may have been loaded anew."""
+    (tmp_path / "train.py").write_text("main()\n")
+    run.note(command=Command(script="other.py"))
+    run.tables.put({"lines": table("lines", [counted(1, None)])})
+
+    assert hits(run) == [(1, None, "scaled")]
