@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dlprof.analysis import kernels, source_loops
-from dlprof.analysis.findings import called_loops, fixes, queries
+from dlprof.analysis.findings import called_loops, called_models, fixes, queries
+from dlprof.analysis.findings.called_models import Called
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine, Support
 from dlprof.analysis.findings.pairs import of_the_slower
@@ -18,6 +19,9 @@ from dlprof.schema.vocabulary import Basis, Category, Direction, Ground, SpanKin
 
 _TITLE = Title("A layer went through its rows one by one", "a layer that goes through its rows one by one")
 _IN_TIME = Title("A layer went through time in a loop of Python", "a layer that goes through time in Python")
+_CALLED = Title("The model was called for few rows at a time", "calls of the model for few rows")
+_DIFFERENTIATED = 0.2
+"""Operators of the way back for each of the way there, from which on a gradient is taken of the calls."""
 _MANY = 50
 """Executions of one operator, in one layer and step, that no layer of whole arrays has."""
 _SMALL_NS = 400_000
@@ -61,6 +65,10 @@ def claims(case: Case) -> Iterator[Claim]:
         return
     rows = [row for row in case.kernels.operators.rows if row.layer is not None]
     layers = of_rows(rows, case.kernels.window_steps, _recurrent(case, rows))
+    called = _called(case, layers, rows)
+    if called is not None:
+        yield from _of_called(case, called)
+        return
     share = sum(layer.count for layer in layers) / max(1, sum(row.count for row in rows))
     takes = case.takes(Tree.FIT_STEPS, share=0.9 * share)
     if share < _SHARE_OF_OPERATORS or sum(takes.values()) < _SHARE_OF_WORK * case.whole_ns:
@@ -72,6 +80,37 @@ def claims(case: Case) -> Iterator[Claim]:
             yield _claim(case, layers, takes, loop, share, in_time=True)
     else:
         yield _claim(case, layers, takes, line or loop or _made_at(case, layers), share, in_time=False)
+
+
+def _called(case: Case, layers: Sequence[Layer], rows: Sequence[kernels.Row]) -> Called | None:
+    """The script's own line that calls the model so often, where no gradient is taken of that; None: there is none."""
+    times = max((layer.times for layer in layers), default=0.0)
+    names = {layer.name for layer in layers}
+    ways = Counter(
+        {way: sum(row.count for row in rows if row.layer in names and row.direction == way) for way in Direction}
+    )
+    if not times or ways[Direction.BACKWARD] > _DIFFERENTIATED * ways[Direction.FORWARD]:
+        return None
+    return called_models.by_script(case, times)
+
+
+def _of_called(case: Case, called: Called) -> Iterator[Claim]:
+    takes = case.takes(Tree.FIT_STEPS, share=0.9 * called.share)
+    if sum(takes.values()) >= _SHARE_OF_WORK * case.whole_ns:
+        yield Claim(
+            Sentence(
+                f"The script calls its model {called.times:.0f} times a step, for few rows each, and takes no gradient "
+                "of that:"
+            ),
+            takes,
+            [queries.operators(by="layer, op")],
+            "Call it for many rows at a time: of several environments, games or requests side by side, which go on in "
+            "step, or of all rows that are there already.",
+            called.line,
+            basis=Basis.ESTIMATED,
+            title=_CALLED,
+            support=Support(Ground.REPEATED, seen=case.kernels.seen_steps, agree=called.share),
+        )
 
 
 def is_in_time(case: Case) -> bool:
