@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from dlprof.analysis import source_loops
 from dlprof.analysis.findings import (
@@ -54,6 +55,15 @@ _OF_LINE = (
     "What runs at that line goes through all that earlier steps left (lists that they add to, all outputs so far): "
     "work on what is new, keep sums in place of values, or do it less often: every so many steps, and at the end."
 )
+_OF_HOOKS = (
+    "That line runs in a hook, which the model calls: where hooks are registered anew (in each epoch, at each "
+    "evaluation), all earlier ones are called, too. Register it once, before the training, or keep its handle and "
+    "call handle.remove() when it is no longer needed."
+)
+_HOOKS = ("torch/nn/modules/module.py", "torch/utils/hooks.py", "mxnet/gluon/block.py")
+"""Files of engines that call the hooks of a model, and its parts."""
+_PARTS = frozenset({"forward", "hybrid_forward", "__call__"})
+"""Functions of parts of a model, which are no hooks."""
 _OF_LEVEL = (
     "They grow and then level off, which is not how steps grow for what each of them leaves behind. Weights or "
     "gradients that shrink towards zero may have become numbers so small that a processor computes with them slowly "
@@ -105,6 +115,8 @@ def look(case: Case) -> Iterator[Claim]:
         if is_open
         else _OF_TURNS
         if turns
+        else _OF_HOOKS
+        if line and _is_in_hook(case, line)
         else _OF_LINE
         if grows_at
         else _advice(in_backward=back > _BACKWARD),
@@ -122,6 +134,15 @@ def _line(case: Case, grown: Growth, path: TreePath) -> SourceLine | None:
     some = grown.period > 1
     of_some = case.code.hottest_line([path], lambda sample: own_loop_python.is_own(case, sample)) if some else None
     return of_some or case.code.hottest_line([path], lambda _sample: True)
+
+
+def _is_in_hook(case: Case, line: SourceLine) -> bool:
+    """Whether the function that a line stands in was called by the engine as a hook of a model."""
+    for sample in case.code.samples:
+        for frame, caller in pairwise(sample.frames):
+            if (frame.file, frame.line) == line:
+                return caller.file.startswith(_HOOKS) and frame.name not in _PARTS
+    return False
 
 
 def _turns(case: Case, grown: Growth) -> tuple[int, int] | None:

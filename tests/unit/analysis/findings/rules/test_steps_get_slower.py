@@ -12,6 +12,7 @@ from tests.unit import runs
 from tests.unit.analysis.findings.cases import (
     FIT,
     KERNELS,
+    Call,
     Planted,
     diagnosed,
     keep_source,
@@ -120,6 +121,23 @@ def test_the_line_that_grows_is_named_and_not_the_one_that_stands_longest(tmp_pa
     assert finding.line == 18
     assert "most of all at line 18:" in finding.claim
     assert "do it less often: every so many steps, and at the end" in finding.next_step
+
+
+@pytest.mark.parametrize(("function", "is_hook"), [("record", True), ("Net.forward", False)])
+def test_a_line_that_grows_in_a_hook_is_told_as_one_of_hooks_that_pile_up(
+    function: str, is_hook: bool, tmp_path: Path
+) -> None:
+    """The engine calls it beside what the model computes; the model's own functions are no hooks."""
+    call: Call = ("Module._call_impl", "torch/nn/modules/module.py", 1884)
+    update, grows = (
+        [*FIT, ("train", "train.py", 40)],
+        [*FIT, ("train", "train.py", 41), call, (function, "train.py", 18)],
+    )
+    stood = sampled((2, 3.1, update), (3.1, 4.3, grows), (4.3, 5.4, update))
+    finding = pick(diagnosed(tmp_path / "r", **quiet(steps=growing(), **stood)), "steps-get-slower")
+
+    assert finding.line == 18
+    assert finding.next_step.startswith("That line runs in a hook") is is_hook
 
 
 def test_no_line_is_named_where_all_grow_alike(tmp_path: Path) -> None:
