@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import NamedTuple
 
-from dlprof.analysis import program
+from dlprof.analysis import moved_lines, program
+from dlprof.analysis.moved_lines import LineKey
 from dlprof.analysis.scaled_hits import significant
 from dlprof.schema.vocabulary import LineSource
 from dlprof.store.run import Run
@@ -26,6 +26,7 @@ class LinePair:
         a_hits, b_hits: How often it ran.
         a_ns, b_ns: Time in it, with what it calls (ns).
         a_scaled, b_scaled: Whether these hits are an estimate: a run counted them in windows.
+        b_file, b_function, b_line: Where B has it; None: B has it not.
     """
 
     file: str
@@ -38,21 +39,23 @@ class LinePair:
     b_ns: int | None
     a_scaled: bool = False
     b_scaled: bool = False
+    b_file: str | None = None
+    b_function: str | None = None
+    b_line: int | None = None
+
+    @property
+    def has_moved(self) -> bool:
+        """Whether both have it, each in another file, or in a function of another name."""
+        return self.a_ns is not None and self.b_file is not None and self._place != (self.b_file, self.b_function)
+
+    @property
+    def _place(self) -> tuple[str, str]:
+        return self.file, self.function
 
     @property
     def delta_ns(self) -> int:
         """A minus B (ns)."""
         return (self.a_ns or 0) - (self.b_ns or 0)
-
-
-class _Key(NamedTuple):
-    """What a line is known by in both scripts."""
-
-    file: str
-    function: str
-    text: str
-    number: int
-    """Among the lines of the function with this text, from 1."""
 
 
 @dataclass
@@ -75,14 +78,16 @@ class _Counts:
 def join(a: Sequence[Run], b: Sequence[Run]) -> list[LinePair]:
     """Join the lines by file, function and text: so a script that was changed in between still fits.
 
-    The scripts themselves are one file, whatever they are called.
+    The scripts themselves are one file, whatever they are called. What is left is joined by functions that were renamed
+    or moved, and by text (`moved_lines`).
 
     Equal lines of a function are told apart by their order. The largest difference comes first.
     """
-    renamed = _renamed(a, b)
-    of_a, of_b = _means(a, {}), _means(b, renamed)
-    own = {name: b_name for b_name, name in renamed.items()}
-    pairs = [_pair(key, of_a.get(key), of_b.get(key), own) for key in {**of_a, **of_b}]
+    of_a, of_b = _means(a), _means(b)
+    to_a = moved_lines.matches(of_a, of_b, _renamed(a, b))
+    to_b = {ours: theirs for theirs, ours in to_a.items()}
+    pairs = [_pair(key, counts, to_b.get(key), of_b) for key, counts in of_a.items()]
+    pairs += [_alone(key, counts) for key, counts in of_b.items() if key not in to_a]
     return sorted(pairs, key=lambda pair: (-abs(pair.delta_ns), pair.file, pair.line))
 
 
@@ -93,31 +98,53 @@ def _renamed(a: Sequence[Run], b: Sequence[Run]) -> dict[str, str]:
     return {two: one} if one and two and one != two and two not in files[0] and one not in files[1] else {}
 
 
-def _pair(key: _Key, a: _Counts | None, b: _Counts | None, own: Mapping[str, str]) -> LinePair:
-    """What both sides know of a line; one that A lacks is of the file that B calls `own`."""
+def _pair(key: LineKey, a: _Counts, b_key: LineKey | None, of_b: Mapping[LineKey, _Counts]) -> LinePair:
+    """What both sides know of a line that A has."""
+    b = of_b[b_key] if b_key is not None else None
     return LinePair(
-        file=key.file if a is not None else own.get(key.file, key.file),
+        file=key.file,
         function=key.function,
-        line=next(side.line for side in (a, b) if side is not None),
+        line=a.line,
         source=key.text,
-        a_hits=a.hits if a else None,
-        a_ns=a.time_ns if a else None,
+        a_hits=a.hits,
+        a_ns=a.time_ns,
         b_hits=b.hits if b else None,
         b_ns=b.time_ns if b else None,
-        a_scaled=a is not None and a.scaled,
+        a_scaled=a.scaled,
         b_scaled=b is not None and b.scaled,
+        b_file=b_key.file if b_key else None,
+        b_function=b_key.function if b_key else None,
+        b_line=b.line if b else None,
     )
 
 
-def _means(runs: Sequence[Run], renamed: Mapping[str, str]) -> dict[_Key, _Counts]:
+def _alone(key: LineKey, b: _Counts) -> LinePair:
+    """A line that only B has."""
+    return LinePair(
+        file=key.file,
+        function=key.function,
+        line=b.line,
+        source=key.text,
+        a_hits=None,
+        a_ns=None,
+        b_hits=b.hits,
+        b_ns=b.time_ns,
+        b_scaled=b.scaled,
+        b_file=key.file,
+        b_function=key.function,
+        b_line=b.line,
+    )
+
+
+def _means(runs: Sequence[Run]) -> dict[LineKey, _Counts]:
     """Each line with the means of its hits and its time over the runs."""
-    sums: dict[_Key, _Counts] = {}
+    sums: dict[LineKey, _Counts] = {}
     for run in runs:
         seen: Counter[tuple[str, str, str]] = Counter()
         for (file, function, _, source), counts in _of_run(run).items():
-            place = (renamed.get(file, file), function, source)
+            place = (file, function, source)
             seen[place] += 1
-            whole = sums.setdefault(_Key(*place, seen[place]), _Counts(counts.line))
+            whole = sums.setdefault(LineKey(*place, seen[place]), _Counts(counts.line))
             whole.add(counts.hits, counts.time_ns, scaled=counts.scaled)
     return {key: _mean(sum_, len(runs)) for key, sum_ in sums.items()}
 

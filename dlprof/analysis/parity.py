@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow.compute as pc
 
-from dlprof.analysis import cold_files, loaders, parity_advice, scheduling, steps
+from dlprof.analysis import cold_files, loaders, loops, parity_advice, scheduling, steps
 from dlprof.analysis import training as trainings
 from dlprof.analysis.columns import total
 from dlprof.analysis.loaders import Loader
@@ -36,6 +36,7 @@ _SAME_SETTINGS = {
     "layout": "image layout",
     "loss": "loss function",
 }
+_LOOPS_OF = {True: "Keras' own loop", False: "a loop of the script's own"}
 _CHOSEN = {"run_eagerly": "eager execution", "jit_compile": "jit_compile", "steps_per_execution": "steps per execution"}
 
 
@@ -145,6 +146,8 @@ class _Check:
     def _training(self, one: Training, two: Training) -> None:
         losses = self._losses(one, two)
         self._settings(one, two)
+        self._float_type(one, two)
+        self._loops()
         self._optimizer(one, two, losses_agree=losses)
         self._batch(one, two)
         self._steps()
@@ -177,13 +180,28 @@ class _Check:
             if values[0] != values[1] and None not in values:
                 self.why_not.append(f"the {title} differs: {values[0]} and {values[1]}")
 
+    def _float_type(self, one: Training, two: Training) -> None:
+        """Of the weights, where Keras' setting does not say it, as in loops of a script's own."""
+        settings = one.settings.get("floatx"), two.settings.get("floatx")
+        types = one.weights.get("dtype"), two.weights.get("dtype")
+        if None not in types and types[0] != types[1] and (None in settings or settings[0] == settings[1]):
+            self.why_not.append(f"the float type of the weights differs: {types[0]} and {types[1]}")
+
+    def _loops(self) -> None:
+        """Whose loop it is: that of Keras does for each step what a loop of the script's own need not do."""
+        kinds = [loops.who_trains(run) for run in (self.a, self.b)]
+        if None not in kinds and kinds[0] != kinds[1]:
+            told = [_LOOPS_OF[kind] for kind in kinds if kind is not None]
+            self.differences.append(f"who runs the steps: {told[0]} and {told[1]}")
+
     def _optimizer(self, one: Training, two: Training, *, losses_agree: bool) -> None:
         first, second = one.optimizer, two.optimizer
+        classes = one.optimizer_class, two.optimizer_class
+        if None not in classes and str(classes[0]).lower() != str(classes[1]).lower():
+            self.why_not.append(f"the optimisers differ: {classes[0]} and {classes[1]}")
+            return
         if not first or not second:
             self.unknown.append("settings of the optimiser")
-            return
-        if str(first.get("class")).lower() != str(second.get("class")).lower():
-            self.why_not.append(f"the optimisers differ: {first.get('class')} and {second.get('class')}")
             return
         for name in sorted(first.keys() & second.keys() - {"class"}):
             if not _near(first[name], second[name], 1e-6):

@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow.compute as pc
 
+from dlprof.analysis.loops import FoundBy
 from dlprof.schema.vocabulary import SpanKind
 from dlprof.store.run import Run
 
@@ -130,6 +131,9 @@ class Training:
         layers: Classes of the model's layers.
         one_hot: Columns of the one-hot arrays in what the loop is given, as far as that was looked at.
         saved_floats: Floats that a loop of the script's own keeps for its way back, by type (bytes).
+        optimizer_class: Of the optimiser, also of loops of the script's own, which tell no numbers of it; None: not
+            known, or only what a mark calls it.
+        how: How its loop is known, where Keras did not run it: `inferred`, `marks`.
     """
 
     settings: Mapping[str, Any]
@@ -152,6 +156,8 @@ class Training:
     layers: tuple[str, ...] = ()
     one_hot: tuple[int, ...] = ()
     saved_floats: Mapping[str, int] = field(default_factory=dict)
+    optimizer_class: str | None = None
+    how: str | None = None
 
     @property
     def place(self) -> tuple[str, int] | None:
@@ -197,7 +203,22 @@ def of_run(run: Run) -> Training | None:
         layers=tuple(layer["class"] for layer in layers),
         one_hot=tuple(detail.get("one_hot") or ()),
         saved_floats=detail.get("saved_floats") or {},
+        optimizer_class=_optimizer_class(detail),
+        how=detail.get("how"),
     )
+
+
+def _optimizer_class(detail: Mapping[str, Any]) -> str | None:
+    """The class of the optimiser: as its settings tell it, or as that of a loop which was found by its updates.
+
+    Such a loop may be found by updates that are no optimiser's, as of a compiled function, whose name stands there then:
+    names of classes begin with a capital.
+    """
+    told = ((detail.get("training") or {}).get("optimizer") or {}).get("class")
+    if told or detail.get("how") != FoundBy.INFERRED:
+        return told
+    found = str(((detail.get("model") or {}).get("optimizer") or {}).get("class") or "")
+    return found if found.isidentifier() and found[0].isupper() else None
 
 
 def _opened_once(told: Mapping[str, Any] | None) -> OpenedOnce | None:

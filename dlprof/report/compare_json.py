@@ -57,6 +57,10 @@ class LineReport(Struct, frozen=True):
     a_scaled: bool = False
     """Whether `a_hits` is an estimate: a run counted it in windows."""
     b_scaled: bool = False
+    b_file: str | None = None
+    """Where B has it, which is another place where a function was renamed or moved; null: B has it not."""
+    b_function: str | None = None
+    b_line: int | None = None
 
 
 class ComparisonReport(Struct, frozen=True, kw_only=True):

@@ -233,10 +233,15 @@ def _lines(page: Page, comparison: Comparison, lines: Sequence[LinePair], top: i
     for pair in shown:
         of_a, of_b = _hits(pair.a_hits, scaled=pair.a_scaled), _hits(pair.b_hits, scaled=pair.b_scaled)
         counted = of_a, duration(pair.a_ns), of_b, duration(pair.b_ns)
-        table.add_row(safe(f"{pair.file}:{pair.line}"), *counted, signed(pair.delta_ns), safe(pair.source))
+        table.add_row(safe(_place(pair)), *counted, signed(pair.delta_ns), safe(pair.source))
     page.show(table)
     if rest:
         page.say(f"{worth_a_row.others(len(rest))} that differ by less, or lie in these: --full", "dim", 2)
+
+
+def _place(pair: LinePair) -> str:
+    """Where a line is; of one that moved to another file or function in both."""
+    return f"{pair.file}:{pair.line}" + (f" (B: {pair.b_file}:{pair.b_line})" if pair.has_moved else "")
 
 
 def _cores(page: Page, comparison: Comparison, *, full: bool) -> None:
