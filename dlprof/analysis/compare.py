@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dlprof.analysis import bootstrap, breakdown, doubts, layer_pairs, parity, steps
+from dlprof.analysis import bootstrap, breakdown, doubts, import_pairs, layer_pairs, parity, steps
 from dlprof.analysis.breakdown import Breakdown
 from dlprof.analysis.columns import Floats, Integers
 from dlprof.analysis.doubts import Doubt
@@ -145,6 +145,7 @@ def compare(a: Side, b: Side) -> Comparison:
         _item(path, (tables[0].leaves[n], tables[1].leaves[n]), intervals[n] if intervals else None, common, least)
         for n, path in enumerate(paths)
     ]
+    items = [_unless_explained(item, a, b, least) for item in items]
     gap_ns = walls[0] - walls[1]
     noise = _is_noise(walls[0], int(walls[1] * common), gap_ci, _GAP_SHARE, least * _GAP_NS // _ITEM_NS)
     return Comparison(
@@ -274,6 +275,14 @@ def _least_ns(a: Side, b: Side, walls: tuple[int, int]) -> int:
 def _item(path: TreePath, times: tuple[int, int], ci: tuple[int, int] | None, common: float, least_ns: int) -> Item:
     a, b = int(times[0]), int(times[1])
     return Item(a, b, ci, _is_noise(a, int(b * common), ci, _ITEM_SHARE, least_ns), path)
+
+
+def _unless_explained(item: Item, a: Side, b: Side, least_ns: int) -> Item:
+    """A part that is no noise where a module which one side alone imports explains its difference."""
+    if item.path != Tree.IMPORT or not item.noise or item.ci_ns is not None:
+        return item
+    explained = import_pairs.explain(a.runs[0], b.runs[0], item.delta_ns, least_ns)
+    return replace(item, noise=False) if explained else item
 
 
 def _is_noise(a: int, b: int, ci: tuple[int, int] | None, share: float, least_ns: int) -> bool:

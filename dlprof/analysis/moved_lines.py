@@ -57,12 +57,12 @@ def matches(a: Iterable[LineKey], b: Iterable[LineKey], files: Mapping[str, str]
     renamed = _renamed(functions)
     join(lambda line: line, placed)
     join(
-        lambda line: (line.file, line.function, line.text),
+        lambda line: (line.file, line.function, _plain(line.text)),
         lambda line: (*functions.get(placed(line)[:2], placed(line)[:2]), _as_called(line.text, renamed)),
     )
     join(
-        lambda line: _ATTRIBUTE.sub("", line.text) or line,
-        lambda line: _ATTRIBUTE.sub("", _as_called(line.text, renamed)) or line,
+        lambda line: _plain(line.text) or line,
+        lambda line: _as_called(line.text, renamed) or line,
         equally_many=True,
     )
     return found
@@ -93,8 +93,8 @@ def _texts(lines: Iterable[LineKey]) -> dict[_Function, Counter[str]]:
     for line in lines:
         if line.function != _MODULE:
             own = texts.setdefault((line.file, line.function), Counter())
-            if not line.text.startswith(("def ", "async def ")):
-                own[_ATTRIBUTE.sub("", line.text)] += 1
+            if line.text and not line.text.startswith(("def ", "async def ")):
+                own[_plain(line.text)] += 1
     return texts
 
 
@@ -114,9 +114,14 @@ def _renamed(functions: Mapping[_Function, _Function]) -> dict[str, str]:
     return {_bare(theirs): _bare(ours) for theirs, ours in functions.items() if _bare(theirs) != _bare(ours)}
 
 
+def _plain(text: str) -> str:
+    """A line as it would be outside of a class."""
+    return _ATTRIBUTE.sub("", text)
+
+
 def _as_called(text: str, renamed: Mapping[str, str]) -> str:
-    """A line with the functions that it calls by A's names."""
+    """The same with the functions that it calls by A's names; methods of other objects keep theirs."""
     if not renamed:
-        return text
+        return _plain(text)
     names = "|".join(re.escape(name) for name in renamed)
-    return re.sub(rf"\b({names})\b", lambda found: renamed[found.group()], text)
+    return re.sub(rf"(?<![\w.])({names})\b", lambda found: renamed[found.group()], _plain(text))

@@ -196,9 +196,9 @@ class _Check:
 
     def _optimizer(self, one: Training, two: Training, *, losses_agree: bool) -> None:
         first, second = one.optimizer, two.optimizer
-        classes = one.optimizer_class, two.optimizer_class
-        if None not in classes and str(classes[0]).lower() != str(classes[1]).lower():
-            self.why_not.append(f"the optimisers differ: {classes[0]} and {classes[1]}")
+        others = trainings.other_optimizers(self.a, self.b)
+        if others is not None:
+            self.why_not.append(f"the optimisers differ: {others[0]} and {others[1]}")
             return
         if not first or not second:
             self.unknown.append("settings of the optimiser")
@@ -244,6 +244,9 @@ class _Check:
                 self.why_not.append(
                     f"the data differ: means of the first rows are {first['mean']} and {second['mean']}"
                 )
+            types = first.get("dtype"), second.get("dtype")
+            if None not in types and types[0] != types[1]:
+                self.differences.append(f"types of the data: {types[0]} and {types[1]}")
 
     def _weights(self, one: Training, two: Training) -> None:
         counts = one.weights.get("count"), two.weights.get("count")

@@ -28,7 +28,7 @@ def compared(a: Run, b: Run) -> compare.Comparison:
     return compare.compare(Side("a", (a,)), Side("b", (b,)))
 
 
-def slower(path: Path, import_s: float) -> Run:
+def slower(path: Path, import_s: float, **tables: list[dict[str, Any]]) -> Run:
     """A run whose import takes so long, and whose wall time is longer by that."""
     wall = int((8 + import_s) * S)
     told = runs.manifest(process={"pid": 42, "exit_code": 0, "signal": None, "wall_ns": wall})
@@ -36,7 +36,7 @@ def slower(path: Path, import_s: float) -> Run:
         {"phase": "import", "parent": None, "dur_ns": int(import_s * S), "count": 1},
         *runs.phases(fit_steps=5, fit_callbacks=1, teardown=2),
     ]
-    return runs.trained(path, told, phases=rows)
+    return runs.trained(path, told, phases=rows, **tables)
 
 
 def test_the_same_run_twice_is_said_to_be_so(tmp_path: Path) -> None:
@@ -159,3 +159,16 @@ def test_parts_of_short_foreign_traces_differ_by_less_than_those_of_runs(tmp_pat
         ("trace/kernels/matmul", 30 * MS, False),
     ]
     assert found.noise
+
+
+@pytest.mark.parametrize("is_new", [False, True])
+def test_a_module_that_one_run_imports_alone_is_no_noise(is_new: bool, tmp_path: Path) -> None:
+    """Imports of 2.3 s and 2 s differ by less than a fifth: noise, unless 0.25 s of it are a module of one run."""
+    script, torch = runs.span("script", 0, 9, span_id=8), runs.span("import", 0, 1, name="torch", span_id=9)
+    slow = runs.span("import", 1, 1.25, name="slow", span_id=10, parent_id=8)
+    a = slower(tmp_path / "a", 2.3, spans=[runs.fit_span(), script, torch, *[slow] * is_new])
+    b = slower(tmp_path / "b", 2.0, spans=[runs.fit_span(), script, torch])
+
+    item = next(item for item in compared(a, b).items if item.path == "import")
+
+    assert (item.delta_ns, item.noise) == (300 * MS, not is_new)

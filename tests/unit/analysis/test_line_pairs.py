@@ -83,3 +83,15 @@ def test_a_module_that_both_sides_have_keeps_its_name(tmp_path: Path) -> None:
         ("train.py", 30 * MS, None),
         ("model.py", 5 * MS, 4 * MS),
     }
+
+
+def test_a_line_of_a_function_that_moved_has_both_places(tmp_path: Path) -> None:
+    """Before, it was one that went away and one that came."""
+    a = runs.trained(tmp_path / "a", lines=[{**line(2, "f()", 30), "function": "prepare"}])
+    there = {**line(5, "f()", 10), "function": "prepare", "file": "helpers.py"}
+    b = runs.trained(tmp_path / "b", lines=[there])
+
+    (pair,) = line_pairs.join([a], [b])
+
+    assert (pair.file, pair.line, pair.b_file, pair.b_line) == ("train.py", 2, "helpers.py", 5)
+    assert (pair.a_ns, pair.b_ns, pair.has_moved) == (30 * MS, 10 * MS, True)

@@ -289,3 +289,14 @@ def test_each_core_has_a_row_in_full(tmp_path: Path, comparison: Comparison) -> 
 
     assert [row[:3] for row in rows(section(printed(told), "Cores"))[1:]] == [["A", "all 2", "50.5 %"]]
     assert [row[:3] for row in rows(section(full, "Cores"))[1:]] == [["A", "0", "50.0 %"], ["A", "1", "51.0 %"]]
+
+
+def test_a_line_that_moved_has_both_places(comparison: Comparison) -> None:
+    """That of B only where it is in another file, or in a function of another name."""
+    moved = LinePair("a.py", "f", 4, "g()", 1, 2 * S, 1, S, b_file="b.py", b_function="f", b_line=9)
+    stayed = LinePair("a.py", "f", 5, "h()", 1, 2 * S, 1, S, b_file="a.py", b_function="f", b_line=8)
+
+    text = "\n".join(printed(comparison, lines=(moved, stayed)))
+
+    assert "a.py:4 (B: b.py:9)" in text
+    assert "a.py:5 " in text and "a.py:8" not in text

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from dlprof.analysis import training
 from dlprof.analysis.compare import Comparison
-from dlprof.analysis.findings import queries
+from dlprof.analysis.findings import other_optimisers, queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Sentence, Support
 from dlprof.analysis.findings.heavy_weights import by_leaf, scaled
@@ -30,7 +31,12 @@ def look(case: Case) -> Iterator[Claim]:
         raise Abstain("it takes a second run to say that a kernel is slow: dlprof diagnose A B")
     if case.against.unsplit is not None:
         raise Abstain(f"kernels were not seen in both runs: {case.against.unsplit}")
-    slower = [item for item in _by_layer(_for_equal_steps(case)) if _is_slower(item, case.whole_ns)]
+    items = _for_equal_steps(case)
+    optimisers = training.other_optimizers(case.run, case.other.run) if case.other is not None else None
+    if optimisers is not None:
+        yield from other_optimisers.claims(case, optimisers, items)
+        items = [item for item in items if not other_optimisers.is_of_update(item)]
+    slower = [item for item in _by_layer(items) if _is_slower(item, case.whole_ns)]
     groups: dict[str, list[LayerItem]] = {}
     for item in sorted(slower, key=lambda item: (item.b_ns or 0) - (item.a_ns or 0)):
         groups.setdefault(item.a_ops[0] if item.a_ops else "", []).append(item)

@@ -43,3 +43,17 @@ def test_twice_as_many_steps_are_no_slow_kernel(tmp_path: Path) -> None:
     diagnosis = Planted(twice.tables, twice.told, against=Planted(quiet(**kernels))).diagnosis(tmp_path)
 
     assert "slow-kernel" not in slugs(diagnosis)
+
+
+def test_the_updates_of_another_optimiser_are_told_as_its_own(tmp_path: Path) -> None:
+    """24 against 4 ms of each step: nobody has to look for another operator."""
+    update = {"op": "aten::div", "category": "optimiser", "layer": "Adam", "direction": "update"}
+    slow = longer(6, **runs.window([{**update, "ms": 24}], dur_ms=40))
+    adam = {**slow.tables, "spans": [runs.fit_span(training={"optimizer": {"class": "Adam"}})]}
+    fast = quiet(**runs.window([{**update, "layer": "SGD", "op": "aten::add_", "ms": 4}]))
+    diagnosis = Planted(adam, slow.told, against=Planted(fast)).diagnosis(tmp_path)
+
+    finding = pick(diagnosis, "slow-kernel")
+    assert finding.claim.startswith("The updates of Adam take 7.20 s, those of SGD in the other run 1.20 s:")
+    assert finding.at_stake_ns == pytest.approx(6 * S, rel=0.02)
+    assert finding.next_step.startswith("Another optimiser does other work")
