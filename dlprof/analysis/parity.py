@@ -190,7 +190,7 @@ class _Check:
     def _loops(self) -> None:
         """Whose loop it is: that of Keras does for each step what a loop of the script's own need not do."""
         kinds = [loops.who_trains(run) for run in (self.a, self.b)]
-        if None not in kinds and kinds[0] != kinds[1]:
+        if None not in kinds and kinds[0] != kinds[1] and not _are_twins(self.a, self.b):
             told = [_LOOPS_OF[kind] for kind in kinds if kind is not None]
             self.differences.append(f"who runs the steps: {told[0]} and {told[1]}")
 

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dlprof.analysis import line_pairs, lines
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import SourceLine
 from dlprof.analysis.line_pairs import LinePair
+from dlprof.analysis.samples import Sample
 from dlprof.schema.tree_paths import Tree
 from dlprof.store.run import Run
 from dlprof.units import duration
@@ -29,6 +31,8 @@ _MOSTLY = 0.5
 _STEPS = 0.5
 """Of the steps: a line without stacks that ran as often is of the loop."""
 _CALLED = re.compile(r"\b(\w+)\s*\(")
+_Function = tuple[str, str]
+"""File and name."""
 
 
 @dataclass(frozen=True)
@@ -49,37 +53,56 @@ class GrownLine:
 
 
 def of_steps(case: Case) -> tuple[GrownLine, ...]:
-    """Such lines of the steps of training, the one that grew most first; none where this is not about two runs."""
+    """Such lines of the steps of training, the one that grew most first; none where this is not about two runs.
+
+    A line that was edited is one that came and one that went: what it takes more is what is told.
+    """
     if case.against is None or case.other is None:
         return ()
     pairs = line_pairs.join(case.against.a.runs, case.against.b.runs)
-    stood, defined = _stood(case), case.code.defined
+    mine, theirs = _InSteps(case), _InSteps(case.other)
     usual = case.against.common * _ratio(case)
-    found = []
+    grown, gone = [], Counter[_Function]()
     for pair in pairs:
-        line = pair.file, pair.line
-        grown = _grown(case, pair, usual) if pair.a_ns and _is_of_steps(case, pair, stood) else None
-        if grown is not None and not _only_calls(pair, stood.get(line), defined) and not case.code.is_import(*line):
-            found.append(grown)
-    return tuple(sorted(found, key=lambda one: (-one.more_ns, one.line)))
+        if pair.a_ns is not None and mine.has(pair.file, pair.line, pair.source, pair.a_hits):
+            grown.append((pair, (pair.a_ns or 0) - (pair.b_ns or 0) * usual))
+        elif pair.a_ns is None and theirs.has(pair.b_file, pair.b_line, pair.source, pair.b_hits):
+            gone[pair.file, pair.function] += int((pair.b_ns or 0) * usual)
+    found = (_grown(case, case.other, pair, more, usual) for pair, more in _net(grown, gone))
+    return tuple(sorted((one for one in found if one is not None), key=lambda one: (-one.more_ns, one.line)))
 
 
-def _grown(case: Case, pair: LinePair, usual: float) -> GrownLine | None:
+def _net(grown: Sequence[tuple[LinePair, float]], gone: Counter[_Function]) -> list[tuple[LinePair, float]]:
+    """Lines with what they take more; of new ones without what lines took that went: of their function, then of all.
+
+    Args:
+        grown: Lines of this run, with that (ns).
+        gone: What lines that only the other run has took there, by function (ns); used up.
+    """
+    left = []
+    for pair, more in sorted(grown, key=lambda one: -one[1]):
+        less = min(more, gone[pair.file, pair.function]) if pair.b_file is None and more > 0 else 0.0
+        gone[pair.file, pair.function] -= int(less)
+        left.append((pair, more - less))
+    new_ns = sum(more for pair, more in left if pair.b_file is None and more > 0)
+    kept = max(0.0, 1 - gone.total() / new_ns) if new_ns else 1.0
+    return [(pair, more * kept if pair.b_file is None else more) for pair, more in left]
+
+
+def _grown(case: Case, other: Case, pair: LinePair, more: float, usual: float) -> GrownLine | None:
     """The line as one that takes longer beyond noise; None: it does not.
 
     Args:
-        case: The run, and the other one.
+        case: The run.
+        other: The other one.
         pair: The line in both.
+        more: What it takes more (ns).
         usual: How many times the other run's time it would take if nothing but the machine and the number of steps
             differed.
     """
-    other_ns = (pair.b_ns or 0) * usual
-    more = (pair.a_ns or 0) - other_ns
-    if more < max(_LEAST_NS, _LEAST_SHARE * (pair.a_ns or 0)):
-        return None
     mine = _error_ns(case.run, (pair.file, pair.line))
-    theirs = usual * _error_ns(case.other.run, (pair.b_file, pair.b_line)) if case.other is not None else 0.0
-    if more < _ERRORS * math.hypot(mine, theirs):
+    theirs = usual * _error_ns(other.run, (pair.b_file, pair.b_line))
+    if more < max(_LEAST_NS, _LEAST_SHARE * (pair.a_ns or 0), _ERRORS * math.hypot(mine, theirs)):
         return None
     return GrownLine((pair.file, pair.line), int(more), pair.b_file is None, mine + theirs > 0)
 
@@ -105,32 +128,35 @@ class _Stood:
     innermost_ns: int = 0
 
 
-def _stood(case: Case) -> Mapping[SourceLine, _Stood]:
-    times: dict[SourceLine, _Stood] = {}
-    for sample in case.code.samples:
-        if not sample.main or not Tree.FIT_STEPS.holds(sample.phase):
-            continue
-        own = [(frame.file, frame.line) for frame in sample.frames if frame.file in case.code.user_files]
+class _InSteps:
+    """Lines of a run that took time of their own in its steps of training."""
+
+    def __init__(self, case: Case) -> None:
+        self._case = case
+        self._stood: dict[SourceLine, _Stood] = {}
+        self._compiled: set[SourceLine] = set()
+        for sample in case.code.samples:
+            if sample.main and Tree.FIT_STEPS.holds(sample.phase):
+                self._add(sample)
+
+    def _add(self, sample: Sample) -> None:
+        own = [(frame.file, frame.line) for frame in sample.frames if frame.file in self._case.code.user_files]
         for line in dict.fromkeys(own):
-            before = times.get(line, _Stood())
-            ns = sample.dur_ns
-            times[line] = _Stood(before.within_ns + ns, before.innermost_ns + ns * (line == own[0]))
-    return times
+            before, ns = self._stood.get(line, _Stood()), sample.dur_ns
+            self._stood[line] = _Stood(before.within_ns + ns, before.innermost_ns + ns * (line == own[0]))
+        if own and self._case.code.calls_compiled(sample):
+            self._compiled.add(own[0])
 
-
-def _is_of_steps(case: Case, pair: LinePair, stood: Mapping[SourceLine, _Stood]) -> bool:
-    """Whether stacks had it in the steps; where none did, whether it ran as often as a line of a loop does."""
-    if (pair.file, pair.line) in stood:
-        return True
-    steps = case.loop.count if case.loop is not None else 0
-    return bool(steps and (pair.a_hits or 0) >= _STEPS * steps)
-
-
-def _only_calls(pair: LinePair, stood: _Stood | None, defined: frozenset[str]) -> bool:
-    """Whether the time of a line is that of other lines of the script's, which it calls."""
-    if stood is not None:
-        return stood.innermost_ns < _MOSTLY * stood.within_ns
-    return any(name in defined for name in _CALLED.findall(pair.source))
+    def has(self, file: str | None, line: int | None, source: str, hits: int | None) -> bool:
+        """Whether a line is one of them: one that only calls others, a compiled function or an import is none."""
+        if file is None or line is None or self._case.code.is_import(file, line) or (file, line) in self._compiled:
+            return False
+        stood = self._stood.get((file, line))
+        if stood is not None:
+            return stood.innermost_ns >= _MOSTLY * stood.within_ns
+        steps = self._case.loop.count if self._case.loop is not None else 0
+        calls = any(name in self._case.code.defined for name in _CALLED.findall(source))
+        return bool(steps and (hits or 0) >= _STEPS * steps) and not calls
 
 
 def told(case: Case, grown: Sequence[GrownLine]) -> str:
