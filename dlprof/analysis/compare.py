@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -25,6 +25,8 @@ _ITEM_SHARE, _ITEM_NS = 0.20, 50_000_000
 _GAP_SHARE, _GAP_NS = 0.10, 100_000_000
 _OF_TRACE = 0.01
 """Of foreign traces, which may be short, a part of less than this share of both is noise in place of _ITEM_NS."""
+_UNDECIDED = 0.5
+"""Where a part of the steps may be off by this share of them, parts tell nothing of the difference of two runs."""
 _LOOPS = (Tree.FIT, Tree.EVALUATE, Tree.PREDICT)
 _COMMON_MOST = 1.25
 """More than this is never put down to the machine."""
@@ -53,7 +55,8 @@ class Difference:
         a_ns, b_ns: Time on each side.
         ci_ns: 95 % interval of the difference; None with fewer than RUNS_FOR_INTERVAL runs on a side.
         noise: Whether the difference is within noise: its interval holds 0, or without intervals it is below 20 %
-            of the larger side or below `Comparison.least_ns`, less what the machine's speed explains.
+            of the larger side or below `Comparison.least_ns`, less what the machine's speed explains, or no larger than
+            the traced steps of each side are apart among themselves.
     """
 
     a_ns: int
@@ -132,7 +135,8 @@ def compare(a: Side, b: Side) -> Comparison:
         UsageError: A run has no wall time, so that nothing can be compared.
     """
     trees = _trees(a), _trees(b)
-    unsplit = next((tree.unsplit for tree in (*trees[0], *trees[1]) if tree.unsplit), None)
+    undecided = next((why for tree in (*trees[0], *trees[1]) if (why := _undecided(tree))), None)
+    unsplit = next((tree.unsplit for tree in (*trees[0], *trees[1]) if tree.unsplit), undecided)
     leaves = [[_harmonised(tree, unsplit is not None) for tree in side] for side in trees]
     paths = sorted({path for side in leaves for tree in side for path in tree})
     tables = [_Times.of(side, paths, of_side) for side, of_side in zip(leaves, trees, strict=True)]
@@ -145,6 +149,8 @@ def compare(a: Side, b: Side) -> Comparison:
         _item(path, (tables[0].leaves[n], tables[1].leaves[n]), intervals[n] if intervals else None, common, least)
         for n, path in enumerate(paths)
     ]
+    if intervals is None:
+        items = [_seen_to_differ(item, *trees, common) for item in items]
     gap_ns = walls[0] - walls[1]
     noise = _is_noise(walls[0], int(walls[1] * common), gap_ci, _GAP_SHARE, least * _GAP_NS // _ITEM_NS)
     return Comparison(
@@ -159,7 +165,7 @@ def compare(a: Side, b: Side) -> Comparison:
         items=tuple(sorted(items, key=lambda item: (-abs(item.delta_ns), item.path))),
         unattributed_ns=tables[0].unattributed - tables[1].unattributed,
         unsplit=unsplit,
-        layers=_layers(a, b, *trees),
+        layers=() if undecided else _layers(a, b, *trees),
         a_step_ns=_step(a),
         b_step_ns=_step(b),
         common=common,
@@ -274,6 +280,28 @@ def _least_ns(a: Side, b: Side, walls: tuple[int, int]) -> int:
 def _item(path: TreePath, times: tuple[int, int], ci: tuple[int, int] | None, common: float, least_ns: int) -> Item:
     a, b = int(times[0]), int(times[1])
     return Item(a, b, ci, _is_noise(a, int(b * common), ci, _ITEM_SHARE, least_ns), path)
+
+
+def _undecided(tree: Breakdown) -> str | None:
+    """Why its traced steps do not tell what the others consist of; None: they do."""
+    most = _UNDECIDED * tree.time(tree.steps) if tree.steps is not None else 0
+    if all(high - low <= most for low, high in tree.bounds.values()):
+        return None
+    return "the few steps that were traced differ too much from each other to tell what the others consist of"
+
+
+def _seen_to_differ(item: Item, a: Sequence[Breakdown], b: Sequence[Breakdown], common: float) -> Item:
+    """The item; noise also where the sides differ no more than their traced steps do among themselves."""
+    low, high = _bounds(item.path, item.a_ns, a)
+    other_low, other_high = _bounds(item.path, item.b_ns, b)
+    apart = low > common * other_high or high < common * other_low
+    return item if item.noise or apart else replace(item, noise=True)
+
+
+def _bounds(path: TreePath, ns: int, trees: Sequence[Breakdown]) -> tuple[int, int]:
+    """Between which times a leaf of a side may lie (ns)."""
+    known = [tree.bounds[path] for tree in trees if path in tree.bounds]
+    return min([ns, *(low for low, _ in known)]), max([ns, *(high for _, high in known)])
 
 
 def _is_noise(a: int, b: int, ci: tuple[int, int] | None, share: float, least_ns: int) -> bool:
