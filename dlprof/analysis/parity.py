@@ -232,6 +232,7 @@ class _Check:
         if None not in counts and counts[0] != counts[1]:
             self.why_not.append(f"the models differ: {counts[0]:,} and {counts[1]:,} trainable weights")
             return
+        self._types(one, two)
         first, second = one.weights.get("sums"), two.weights.get("sums")
         if first is None or second is None:
             self.unknown.append("initial weights: not seen in both runs")
@@ -239,6 +240,14 @@ class _Check:
         if not all(_near(x[2], y[2], WEIGHTS_TOLERANCE) for x, y in zip(first, second, strict=False)):
             self.why_not.append("the initial weights differ")
             self.advice.append(parity_advice.of_weights(self.a, self.b))
+
+    def _types(self, one: Training, two: Training) -> None:
+        """Floats of the weights, where no float type of Keras was told."""
+        if None not in (one.settings.get("floatx"), two.settings.get("floatx")):
+            return
+        types = one.weights.get("dtype"), two.weights.get("dtype")
+        if types[0] != types[1] and None not in types:
+            self.why_not.append(f"the types of the weights differ: {types[0]} and {types[1]}")
 
     def _machine(self) -> None:
         one, two = self.a.manifest.machine, self.b.manifest.machine

@@ -187,3 +187,20 @@ def test_steps_are_one_part_where_the_traced_ones_do_not_agree(tmp_path: Path) -
     assert found.unsplit is not None and found.unsplit.startswith("the few steps that were traced differ too much")
     assert "fit/steps" in {str(item.path) for item in found.items}
     assert found.layers == ()
+
+
+def test_other_work_is_not_put_down_to_the_machine(tmp_path: Path) -> None:
+    """All parts take 1.2 x as long: with as many weights that is the machine, with more it may be these."""
+
+    def all_slower(path: Path, weights: int) -> Run:
+        told = runs.manifest(process={"pid": 42, "exit_code": 0, "signal": None, "wall_ns": 12 * S})
+        spans = [runs.fit_span(training={"weights": {"count": weights}})]
+        phases = [{"phase": "import", "parent": None, "dur_ns": int(2.4 * S), "count": 1}]
+        return runs.trained(
+            path, told, spans=spans, phases=[*phases, *runs.phases(fit_steps=6, fit_callbacks=1.2, teardown=2.4)]
+        )
+
+    base = runs.trained(tmp_path / "b")
+    found = [compared(all_slower(tmp_path / str(count), count), base).common for count in (10, 20)]
+
+    assert found == [pytest.approx(1.2), 1.0]

@@ -248,3 +248,11 @@ def test_a_trace_with_functions_of_python_differs_from_one_without(tmp_path: Pat
     assert parity.check(a, b).differences == (
         "only B was traced with functions of Python, which takes time; its host_python is idle in A",
     )
+
+
+def test_weights_of_another_type_are_other_work(tmp_path: Path) -> None:
+    """Of a loop of the script's own, of which no float type is told otherwise."""
+    told = [{"floatx": None, "weights": {"count": 10, "dtype": kind}} for kind in ("float64", "float32")]
+    sides = [runs.trained(tmp_path / str(n), spans=[runs.fit_span(training=one)]) for n, one in enumerate(told)]
+
+    assert "the types of the weights differ: float64 and float32" in parity.check(*sides).why_not

@@ -289,3 +289,10 @@ def test_each_core_has_a_row_in_full(tmp_path: Path, comparison: Comparison) -> 
 
     assert [row[:3] for row in rows(section(printed(told), "Cores"))[1:]] == [["A", "all 2", "50.5 %"]]
     assert [row[:3] for row in rows(section(full, "Cores"))[1:]] == [["A", "0", "50.0 %"], ["A", "1", "51.0 %"]]
+
+
+def test_where_the_machine_may_have_been_slower_still_it_is_said(comparison: Comparison) -> None:
+    """No more than 1.25 is put down to it."""
+    assert "everything took at least 1.25 x as long in A" in "\n".join(printed(replace(comparison, common=1.25)))
+    assert "everything took at most 0.80 x as long in A" in "\n".join(printed(replace(comparison, common=0.8)))
+    assert "everything took 1.20 x as long in A" in "\n".join(printed(replace(comparison, common=1.2)))

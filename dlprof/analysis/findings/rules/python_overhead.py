@@ -15,6 +15,7 @@ from dlprof.analysis.findings import (
     own_evaluations,
     own_loop_copies,
     own_loop_python,
+    pairs,
     queries,
     row_by_row,
     standing,
@@ -83,7 +84,7 @@ def look(case: Case) -> Iterator[Claim]:
             [queries.python_stood(Phase.FIT_STEPS)],
             "Larger batches, steps_per_execution, or a compiled step have Python run less often.",
             title=_BETWEEN,
-            support=Support(Ground.COMPARED),
+            support=Support(Ground.COMPARED, agree=pairs.had_cores(case), covered=pairs.had_cores(case)),
         )
 
 
