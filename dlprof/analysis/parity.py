@@ -146,7 +146,6 @@ class _Check:
     def _training(self, one: Training, two: Training) -> None:
         losses = self._losses(one, two)
         self._settings(one, two)
-        self._float_type(one, two)
         self._loops()
         self._optimizer(one, two, losses_agree=losses)
         self._batch(one, two)
@@ -179,13 +178,6 @@ class _Check:
             values = one.settings.get(name), two.settings.get(name)
             if values[0] != values[1] and None not in values:
                 self.why_not.append(f"the {title} differs: {values[0]} and {values[1]}")
-
-    def _float_type(self, one: Training, two: Training) -> None:
-        """Of the weights, where Keras' setting does not say it, as in loops of a script's own."""
-        settings = one.settings.get("floatx"), two.settings.get("floatx")
-        types = one.weights.get("dtype"), two.weights.get("dtype")
-        if None not in types and types[0] != types[1] and (None in settings or settings[0] == settings[1]):
-            self.why_not.append(f"the float type of the weights differs: {types[0]} and {types[1]}")
 
     def _loops(self) -> None:
         """Whose loop it is: that of Keras does for each step what a loop of the script's own need not do."""
@@ -253,6 +245,7 @@ class _Check:
         if None not in counts and counts[0] != counts[1]:
             self.why_not.append(f"the models differ: {counts[0]:,} and {counts[1]:,} trainable weights")
             return
+        self._types(one, two)
         first, second = one.weights.get("sums"), two.weights.get("sums")
         if first is None or second is None:
             self.unknown.append("initial weights: not seen in both runs")
@@ -260,6 +253,14 @@ class _Check:
         if not all(_near(x[2], y[2], WEIGHTS_TOLERANCE) for x, y in zip(first, second, strict=False)):
             self.why_not.append("the initial weights differ")
             self.advice.append(parity_advice.of_weights(self.a, self.b))
+
+    def _types(self, one: Training, two: Training) -> None:
+        """Floats of the weights, where no float type of Keras was told."""
+        if None not in (one.settings.get("floatx"), two.settings.get("floatx")):
+            return
+        types = one.weights.get("dtype"), two.weights.get("dtype")
+        if types[0] != types[1] and None not in types:
+            self.why_not.append(f"the types of the weights differ: {types[0]} and {types[1]}")
 
     def _machine(self) -> None:
         one, two = self.a.manifest.machine, self.b.manifest.machine

@@ -134,7 +134,8 @@ def _fairness(page: Page, comparison: Comparison) -> None:
         page.say(f"not checked: {safe(text)}", "dim", 2)
     if abs(comparison.common - 1) > _COMMON:
         because = "the speed or the load of the machine, not a part"
-        page.say(f"differs: everything took {comparison.common:.2f} x as long in A: {because}", "dim", 2)
+        limit = ("at least " if comparison.common > 1 else "at most ") if comparison.common_is_least else ""
+        page.say(f"differs: everything took {limit}{comparison.common:.2f} x as long in A: {because}", "dim", 2)
 
 
 def _waterfall(page: Page, comparison: Comparison, *, full: bool) -> None:
@@ -158,6 +159,8 @@ def _waterfall(page: Page, comparison: Comparison, *, full: bool) -> None:
         page.say("each of the others: --full", "dim", 2)
     if comparison.unsplit:
         page.say(f"steps are not split: {safe(comparison.unsplit)}", "dim", 2)
+    if more := gap_words.more_steps(comparison):
+        page.say(safe(more), "dim", 2)
     if told := gap_words.starts(comparison):
         page.say(told, "dim", 2)
     if min(len(comparison.a.runs), len(comparison.b.runs)) < RUNS_FOR_INTERVAL:

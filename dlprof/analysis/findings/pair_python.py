@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from dlprof.analysis import loops
 from dlprof.analysis.doubts import StartWaited
-from dlprof.analysis.findings import chores, grown_lines, own_loop_python, queries, standing
+from dlprof.analysis.findings import chores, grown_lines, own_loop_python, pairs, queries, standing
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, Support
 from dlprof.analysis.findings.grown_lines import GrownLine
@@ -67,7 +67,7 @@ def claims(case: Case, work: int) -> Iterator[Claim]:
             [queries.python_stood(Phase.FIT_STEPS)],
             _OF_KERAS if is_of_keras else _OWN,
             title=_BETWEEN,
-            support=Support(Ground.COMPARED),
+            support=Support(Ground.COMPARED, agree=pairs.had_cores(case), covered=pairs.had_cores(case)),
         )
 
 
@@ -122,7 +122,7 @@ def _of_lines(case: Case, grown: Sequence[GrownLine], work: int) -> Iterator[Cla
         case.code.counting_note(line) + (chore.advice if chore else chores.advice(case, line, _OF_LINES)),
         line,
         title=chore.title if chore else _GROWN,
-        support=Support(Ground.COMPARED),
+        support=Support(Ground.COMPARED, agree=pairs.had_cores(case), covered=pairs.had_cores(case)),
         fix=chore.fix if chore else chores.known_leaner(case, line),
     )
 

@@ -172,3 +172,48 @@ def test_a_module_that_one_run_imports_alone_is_no_noise(is_new: bool, tmp_path:
     item = next(item for item in compared(a, b).items if item.path == "import")
 
     assert (item.delta_ns, item.noise) == (300 * MS, not is_new)
+
+
+def uneven(path: Path, *products_ms: float) -> Run:
+    """A run whose window has a step for each of these products."""
+    tables = runs.window(KERNELS, count=len(products_ms))
+    for event, ms in zip(tables["kernel_events"], products_ms, strict=True):
+        event["dur_ns"] = int(ms * MS)
+    return runs.trained(path, **tables)
+
+
+def test_parts_that_differ_no_more_than_traced_steps_among_themselves_are_noise(tmp_path: Path) -> None:
+    """Products of 10 ms in a step, in one of five 15; beside 8 ms, in one of five 11."""
+    a, b = uneven(tmp_path / "a", 10, 10, 15, 10, 10), uneven(tmp_path / "b", 7.5, 7.5, 11, 7.5, 7.5)
+    sure = uneven(tmp_path / "c", 10, 10, 10, 10, 10), uneven(tmp_path / "d", 7.5, 7.5, 7.5, 7.5, 7.5)
+    found = {str(item.path): item.noise for item in compared(a, b).items}
+    apart = {str(item.path): item.noise for item in compared(*sure).items}
+
+    assert found["fit/steps/kernels/matmul"]
+    assert not apart["fit/steps/kernels/matmul"]
+
+
+def test_steps_are_one_part_where_the_traced_ones_do_not_agree(tmp_path: Path) -> None:
+    """Of three, one is nearly all product, and the others are nearly none of it."""
+    found = compared(uneven(tmp_path / "a", 2, 19, 2), uneven(tmp_path / "b", 2, 2, 2))
+
+    assert found.unsplit is not None and found.unsplit.startswith("the few steps that were traced differ too much")
+    assert "fit/steps" in {str(item.path) for item in found.items}
+    assert found.layers == ()
+
+
+def test_other_work_is_not_put_down_to_the_machine(tmp_path: Path) -> None:
+    """All parts take 1.2 x as long: with as many weights that is the machine, with more it may be these."""
+
+    def all_slower(path: Path, weights: int) -> Run:
+        told = runs.manifest(process={"pid": 42, "exit_code": 0, "signal": None, "wall_ns": 12 * S})
+        spans = [runs.fit_span(training={"weights": {"count": weights}})]
+        phases = [{"phase": "import", "parent": None, "dur_ns": int(2.4 * S), "count": 1}]
+        return runs.trained(
+            path, told, spans=spans, phases=[*phases, *runs.phases(fit_steps=6, fit_callbacks=1.2, teardown=2.4)]
+        )
+
+    base = runs.trained(tmp_path / "b")
+    found = [compared(all_slower(tmp_path / str(count), count), base).common for count in (10, 20)]
+
+    assert found == [pytest.approx(1.2), 1.0]

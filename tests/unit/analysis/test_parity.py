@@ -263,7 +263,7 @@ def own_loop(optimizer: str, dtype: str = "float32", **more: Any) -> list[dict[s
     [
         (own_loop("SGD"), ()),
         (own_loop("Adam"), ("the optimisers differ: SGD and Adam",)),
-        (own_loop("SGD", "float64"), ("the float type of the weights differs: float32 and float64",)),
+        (own_loop("SGD", "float64"), ("the types of the weights differ: float32 and float64",)),
     ],
 )
 def test_loops_of_a_script_s_own_have_an_optimiser_and_a_float_type(
@@ -289,3 +289,11 @@ def test_types_of_the_data_are_told(tmp_path: Path) -> None:
     found = parity.check(*pair(tmp_path, spans=[runs.fit_span(data=data)]))
 
     assert found.differences == ("types of the data: float32 and float64",)
+
+
+def test_weights_of_another_type_are_other_work(tmp_path: Path) -> None:
+    """Of a loop of the script's own, of which no float type is told otherwise."""
+    told = [{"floatx": None, "weights": {"count": 10, "dtype": kind}} for kind in ("float64", "float32")]
+    sides = [runs.trained(tmp_path / str(n), spans=[runs.fit_span(training=one)]) for n, one in enumerate(told)]
+
+    assert "the types of the weights differ: float64 and float32" in parity.check(*sides).why_not

@@ -300,3 +300,10 @@ def test_a_line_that_moved_has_both_places(comparison: Comparison) -> None:
 
     assert "a.py:4 (B: b.py:9)" in text
     assert "a.py:5 " in text and "a.py:8" not in text
+
+
+def test_where_the_machine_may_have_been_slower_still_it_is_said(comparison: Comparison) -> None:
+    """No more than 1.25 is put down to it."""
+    assert "everything took at least 1.25 x as long in A" in "\n".join(printed(replace(comparison, common=1.25)))
+    assert "everything took at most 0.80 x as long in A" in "\n".join(printed(replace(comparison, common=0.8)))
+    assert "everything took 1.20 x as long in A" in "\n".join(printed(replace(comparison, common=1.2)))

@@ -56,10 +56,13 @@ def look(case: Case) -> Iterator[Claim]:
     own = not loops.is_any_of_keras(case.run)
     of_numpy = own and written is None
     kernels = case.steps / StepPart.KERNELS if case.steps and is_split else Tree.FIT_STEPS
+    # Beside a run in 32 bits, all that its kernels take longer.
+    is_of_pair = is_split and other is not None and other.weights.get("dtype") == "float32"
+    share = 1.0 if is_of_pair else case.engine.double_cost
     yield Claim(
         Sentence("The model's weights and activations are 64-bit floats, which cost twice the work of 32 bits:"),
         {
-            **case.takes(kernels, Tree.FIT_VALIDATION, Tree.EVALUATE, share=_share(case, is_split=bool(is_split))),
+            **case.takes(kernels, Tree.FIT_VALIDATION, Tree.EVALUATE, share=share),
             **case.takes(Tree.FIT_INPUT, share=_CONVERSION),
         },
         [queries.training_told("training.weights.dtype", "training.floatx", "data[0].dtype")],
@@ -70,11 +73,6 @@ def look(case: Case) -> Iterator[Claim]:
         support=Support(Ground.STATED),
         fix=_OWN_FIX if of_numpy and case.engine.name not in _NEXT else None,
     )
-
-
-def _share(case: Case, *, is_split: bool) -> float:
-    """What 32 bits would save of the kernels' time; of what they take more than those of 32 bits, which is theirs."""
-    return 1.0 if case.pair and is_split else case.engine.double_cost
 
 
 def _of_names(case: Case) -> Iterator[Claim]:

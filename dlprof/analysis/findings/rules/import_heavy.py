@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from dlprof.analysis import cold_files, doubts, import_pairs
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.calls import Call, Interval
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Sentence, Support
+from dlprof.analysis.findings.rules import cpu_contention
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.scheduling import MainThread
 from dlprof.schema.tree_paths import Tree
@@ -24,6 +26,10 @@ _WORK = "Compare longer trainings, or steady steps only."
 _WAIT = "Run both once before, so that their files are in memory, with nothing beside them; or compare steady steps."
 _LEAVE_OUT = "Import what is not needed for training where it is used, or not at all (see python -X importtime)."
 _NEW_TITLE = Title("A module was imported that the other run has not", "importing a module that the other run has not")
+_CORE = (
+    "Stop what else runs on the machine, or give the process cores of its own (taskset), and measure again; or compare "
+    "steady steps."
+)
 TITLE = Title("Imports slowed the start", "imports")
 _ALWAYS = frozenset({"keras", "tf_keras", "numpy", "scipy", "h5py"})
 """What every training under Keras imports, whatever its engine."""
@@ -98,6 +104,8 @@ def _of_pair(case: Case) -> Iterator[Claim]:
     if sum(takes.values()) - sum(ns for claim in new for ns in claim.takes.values()) < _SHARE * case.whole_ns:
         return
     more = doubts.start_difference(case.run, case.other.run) if case.other is not None else None
+    if more is not None and _is_contended(case):
+        more = replace(more, wait_ns=0)  # that is told as a cause of its own
     waited = more is not None and more.wait_ns + more.stood_ns > max(0, more.run_ns)
     start = _START_TITLE if case.run.manifest.keras is not None else _START_TITLE_ALONE
     yield Claim(
@@ -108,7 +116,7 @@ def _of_pair(case: Case) -> Iterator[Claim]:
         ),
         takes,
         [queries.spans(SpanKind.IMPORT)],
-        _WAIT if waited else _WORK,
+        _advice(more) if more is not None and waited else _WORK,
         title=_WAIT_TITLE if waited else start,
         support=Support(Ground.COMPARED),
     )
@@ -132,6 +140,18 @@ def _of_new(case: Case, other: Case) -> Iterator[Claim]:
         title=_NEW_TITLE,
         support=Support(Ground.STATED),
     )
+
+
+def _is_contended(case: Case) -> bool:
+    try:
+        return any(True for _ in cpu_contention.look(case))
+    except Abstain:
+        return False
+
+
+def _advice(more: MainThread) -> str:
+    """What to do about a start that waited: for a core, or for something else such as a disk."""
+    return _CORE if more.wait_ns > more.stood_ns else _WAIT
 
 
 def _told(more: MainThread | None) -> str:

@@ -108,7 +108,7 @@ def test_a_start_that_waited_is_no_matter_of_its_imports(tmp_path: Path) -> None
         "By samples, the main thread spent 1.50 s more waiting for a core that others had, 500 ms more standing still "
         "(a disk, another process, a lock)."
     )
-    assert finding.next_step.startswith("Run both once before")
+    assert finding.next_step.startswith("Stop what else runs on the machine")
 
 
 def test_a_module_that_the_other_run_does_not_import_is_named_with_its_line(tmp_path: Path) -> None:
