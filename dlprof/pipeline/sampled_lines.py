@@ -19,6 +19,8 @@ from dlprof.schema.tables import TABLES
 
 _MONITORING = (3, 12)
 """From this Python on, lines are counted on every thread."""
+_LATE = 0.1
+"""Share of the sampled time that is of no sample from which on that is told."""
 _NAMED = 5
 """Functions that a health line names; the others are counted."""
 
@@ -40,11 +42,15 @@ def add(run: Workspace, rate_hz: float | None, others: Container[int] = (), segm
     below: dict[int, SampledLines] = {}
     spans = run.tables.pieces("spans", ("kind", "name", "thread", "start_ns", "dur_ns", "detail"))
     known = _progress(run, segments)
+    looked_at = {True: 0, False: 0}  # whether the time is of a sample (ns)
     for one in stood(run.tables.pieces("stacks"), frames, MainThread(spans), others, known):
+        if one.main:
+            looked_at[one.samples != 0] += one.dur_ns
         if one.pid is None:
             found.add(one)
         else:  # nothing is counted in what the program has started
             below.setdefault(one.pid, SampledLines(Counting(), is_users, source, rate_hz)).add(one)
+    _say_late(run, looked_at[False], sum(looked_at.values()))
     _time_scaled(run, found)
     rows = [{**run.process.columns, **row} for row in found.rows()]
     rows += [{**run.process.columns, "pid": pid, **row} for pid, lines in below.items() for row in lines.rows()]
@@ -109,6 +115,17 @@ def _say_sampled(run: Workspace, lines: int, functions: int, rates: str) -> None
         "is known to about 1/sqrt(n)."
     )
     run.warn("lines-sampled", "info", text, lines)
+
+
+def _say_late(run: Workspace, left_ns: int, all_ns: int) -> None:
+    if left_ns <= _LATE * all_ns:
+        return
+    whole, left = f"{all_ns / 1e9:.2f} s", f"{left_ns / 1e9:.2f} s"
+    text = (
+        f"Of {whole} in which the main thread was sampled, {left} are of no sample that can have stood so long: py-spy "
+        "came late, or could not read it. They are of the lines that call all that was seen around them, of no other."
+    )
+    run.warn("samples-late", "info", text)
 
 
 def _rates(rate_hz: float, segments: Sequence[Segment]) -> str:

@@ -120,7 +120,7 @@ def stood(
 
     Of the main thread's time, what dlprof itself took is left out: the stack has it from the line that was interrupted.
     Where it is known how that thread went on, a stack of it stood no longer than it can have, and what is left is of
-    the frames around it, as a stack that was in no sample.
+    the frames around it, as a stack that was in no sample, and maybe of none.
 
     Args:
         stacks: Pieces of the table `stacks`.
@@ -144,7 +144,7 @@ def stood(
             continue
         times[key] += part.dur_ns
         seen[key] = seen.get(key, 0.0) + part.samples
-        if part.depth and part.rest_ns:
+        if part.rest_ns:
             around = key._replace(depth=part.depth)
             times[around] += part.rest_ns
             seen[around] = 0.0
