@@ -232,12 +232,15 @@ def _lines(page: Page, comparison: Comparison, lines: Sequence[LinePair], top: i
         return
     page.title("Lines", "time in a line, with what it calls")
     columns: list[Column] = [("line", "left"), ("A hits", "right"), ("A", "right"), ("B hits", "right"), ("B", "right")]
-    table = page.table(*columns, (f"A {page.minus} B", "right"), ("source", "left"))
+    table = page.table(*columns, (f"A {page.minus} B", "right"), ("99 %", "right"), ("source", "left"))
     for pair in shown:
         of_a, of_b = _hits(pair.a_hits, scaled=pair.a_scaled), _hits(pair.b_hits, scaled=pair.b_scaled)
         counted = of_a, duration(pair.a_ns), of_b, duration(pair.b_ns)
-        table.add_row(safe(_place(pair)), *counted, signed(pair.delta_ns), safe(pair.source))
+        likely = "noise" if pair.within_noise else _interval(pair.ci_ns)
+        table.add_row(safe(_place(pair)), *counted, signed(pair.delta_ns), likely, safe(pair.source))
     page.show(table)
+    if any(pair.ci_ns for pair in shown):
+        page.say("times from samples: noise where the 99 % interval of the difference holds 0", "dim", 2)
     if rest:
         page.say(f"{worth_a_row.others(len(rest))} that differ by less, or lie in these: --full", "dim", 2)
 

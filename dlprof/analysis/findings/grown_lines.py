@@ -6,26 +6,22 @@ stand, and not only pass through. The lines of both runs are joined as in a comp
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dlprof.analysis import line_pairs, lines
+from dlprof.analysis import line_pairs
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import SourceLine
 from dlprof.analysis.line_pairs import LinePair
 from dlprof.analysis.samples import Sample
 from dlprof.schema.tree_paths import Tree
-from dlprof.store.run import Run
 from dlprof.units import duration
 
 _LEAST_NS = 50_000_000
 _LEAST_SHARE = 0.2
 """Of a line that takes less than this share longer it is noise, as of the parts of a run."""
-_ERRORS = 2.0
-"""Standard errors that a difference of times from samples must have."""
 _MOSTLY = 0.5
 """Share of the stacks with a line in which it must be the innermost of the user's, to be no mere caller."""
 _STEPS = 0.5
@@ -68,7 +64,7 @@ def of_steps(case: Case) -> tuple[GrownLine, ...]:
             grown.append((pair, (pair.a_ns or 0) - (pair.b_ns or 0) * usual))
         elif pair.a_ns is None and theirs.has(pair.b_file, pair.b_line, pair.source, pair.b_hits):
             gone[pair.file, pair.function] += int((pair.b_ns or 0) * usual)
-    found = (_grown(case, case.other, pair, more, usual) for pair, more in _net(grown, gone))
+    found = (_grown(pair, more) for pair, more in _net(grown, gone))
     return tuple(sorted((one for one in found if one is not None), key=lambda one: (-one.more_ns, one.line)))
 
 
@@ -89,29 +85,12 @@ def _net(grown: Sequence[tuple[LinePair, float]], gone: Counter[_Function]) -> l
     return [(pair, more * kept if pair.b_file is None else more) for pair, more in left]
 
 
-def _grown(case: Case, other: Case, pair: LinePair, more: float, usual: float) -> GrownLine | None:
-    """The line as one that takes longer beyond noise; None: it does not.
-
-    Args:
-        case: The run.
-        other: The other one.
-        pair: The line in both.
-        more: What it takes more (ns).
-        usual: How many times the other run's time it would take if nothing but the machine and the number of steps
-            differed.
-    """
-    mine = _error_ns(case.run, (pair.file, pair.line))
-    theirs = usual * _error_ns(other.run, (pair.b_file, pair.b_line))
-    if more < max(_LEAST_NS, _LEAST_SHARE * (pair.a_ns or 0), _ERRORS * math.hypot(mine, theirs)):
+def _grown(pair: LinePair, more: float) -> GrownLine | None:
+    """The line as one that takes so much longer (ns); None: that is noise."""
+    error_ns = (pair.ci_ns[1] - pair.ci_ns[0]) / 2 if pair.ci_ns is not None else 0.0
+    if more < max(_LEAST_NS, _LEAST_SHARE * (pair.a_ns or 0), error_ns):
         return None
-    return GrownLine((pair.file, pair.line), int(more), pair.b_file is None, mine + theirs > 0)
-
-
-def _error_ns(run: Run, place: tuple[str | None, int | None]) -> float:
-    """Standard error of what a run says of a line (ns): 0 where its time was counted, or it has no such line."""
-    rows = (row for row in run.rows("lines") if (row["file"], row["line"]) == place)
-    errors = (lines.standard_error_ns(row["time_ns"] or 0, row["samples"]) or 0 for row in rows)
-    return math.hypot(*errors)
+    return GrownLine((pair.file, pair.line), int(more), pair.b_file is None, pair.ci_ns is not None)
 
 
 def _ratio(case: Case) -> float:

@@ -206,6 +206,24 @@ def test_hits_that_are_an_estimate_are_marked(comparison: Comparison) -> None:
     assert row[1:5] == ["585", "2.00 s", "~3000", "1.00 s"]
 
 
+def test_differences_of_sampled_lines_are_noise_or_have_their_interval(comparison: Comparison) -> None:
+    """A line that was counted on both sides has neither."""
+    pairs = (
+        LinePair("train.py", "main", 7, "step()", None, 2 * S, None, S, error_ns=100 * MS),
+        LinePair("train.py", "main", 8, "load()", None, 2 * S, None, S, error_ns=600 * MS),
+        LinePair("train.py", "main", 9, "log()", 1, 2 * S, 1, S),
+    )
+
+    *shown, note = section(printed(comparison, lines=pairs), "Lines")[1:]
+
+    assert [row[5:] for row in rows(shown)] == [
+        ["+1.00 s", "+742 ms to +1.26 s", "step()"],
+        ["+1.00 s", "noise", "load()"],
+        ["+1.00 s", "log()"],
+    ]
+    assert note.strip() == "times from samples: noise where the 99 % interval of the difference holds 0"
+
+
 def test_cores_of_both_sides_are_drawn(tmp_path: Path, comparison: Comparison) -> None:
     """Of a side without samples nothing is."""
     cores = [{"time_ns": n * S, "interval_ns": S, "core": 0, "busy_pct": 50.0} for n in range(1, 11)]
