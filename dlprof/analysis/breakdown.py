@@ -55,6 +55,8 @@ class Breakdown:
         beside_script_ns: Kernels that ran beside the script's own loop: they are in their leaves, and not in `script`.
         idle: Of a run of foreign traces with GPUs: what the host did while these were idle, from the first to the last
             kernel of each, as a sum over them (ns).
+        bounds: Between which times leaves of the steps lie, as far as the few steps that were traced agree (ns); those
+            that are not here are measured as they are.
     """
 
     leaves: Mapping[TreePath, int]
@@ -65,6 +67,7 @@ class Breakdown:
     layers: tuple[LayerTime, ...]
     beside_script_ns: int = 0
     idle: Mapping[StepPart, int] = field(default_factory=dict)
+    bounds: Mapping[TreePath, tuple[int, int]] = field(default_factory=dict)
 
     @property
     def net_ns(self) -> int:
@@ -123,6 +126,7 @@ def of_run(run: Run) -> Breakdown | None:
         split.unsplit,
         split.layers,
         split.beside_script_ns,
+        bounds=split.bounds,
     )
 
 

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from dlprof.analysis import breakdown, doubts, layer_pairs, parity, steps, student
+from dlprof.analysis import breakdown, doubts, import_pairs, layer_pairs, parity, steps, student
+from dlprof.analysis import training as trainings
 from dlprof.analysis.breakdown import Breakdown
 from dlprof.analysis.columns import Floats, Integers
 from dlprof.analysis.doubts import Doubt
 from dlprof.analysis.layer_pairs import LayerItem
-from dlprof.analysis.parity import Parity
+from dlprof.analysis.parity import STEPS_TOLERANCE, Parity
 from dlprof.errors import UsageError
 from dlprof.schema.tree_paths import Tree, TreePath
-from dlprof.schema.vocabulary import RunState
+from dlprof.schema.vocabulary import Loop, RunState
 from dlprof.store.run import Run
 
 RUNS_FOR_INTERVAL = 3
@@ -25,7 +26,15 @@ _ITEM_SHARE, _ITEM_NS = 0.20, 50_000_000
 _GAP_SHARE, _GAP_NS = 0.10, 100_000_000
 _OF_TRACE = 0.01
 """Of foreign traces, which may be short, a part of less than this share of both is noise in place of _ITEM_NS."""
+_UNDECIDED = 0.5
+"""Where a part of the steps may be off by this share of them, parts tell nothing of the difference of two runs."""
 _LOOPS = (Tree.FIT, Tree.EVALUATE, Tree.PREDICT)
+_OF_LOOP: Mapping[Loop, tuple[TreePath, ...]] = {
+    Loop.TRAIN: (Tree.FIT_STEPS, Tree.FIT_INPUT, Tree.FIT_CALLBACKS, Tree.FIT_WAIT),
+    Loop.TEST: (Tree.FIT_VALIDATION, Tree.EVALUATE_STEPS),
+    Loop.PREDICT: (Tree.PREDICT_STEPS,),
+}
+"""Places of the tree whose time is that of the steps of each loop: twice the steps take twice as long there."""
 _COMMON_MOST = 1.25
 """More than this is never put down to the machine."""
 _COMMON_NS = 50_000_000
@@ -55,7 +64,8 @@ class Difference:
         a_ns, b_ns: Time on each side.
         ci_ns: 95 % interval of the difference; None with fewer than RUNS_FOR_INTERVAL runs on a side.
         noise: Whether the difference is within noise: its interval holds 0, or without intervals it is below 20 %
-            of the larger side or below `Comparison.least_ns`, less what the machine's speed explains.
+            of the larger side or below `Comparison.least_ns`, less what the machine's speed explains, or no larger than
+            the traced steps of each side are apart among themselves.
         chance: How likely chance alone makes such a difference (two-sided); None where there is no interval.
     """
 
@@ -73,9 +83,15 @@ class Difference:
 
 @dataclass(frozen=True)
 class Item(Difference):
-    """A leaf of the tree on both sides, such as `fit/steps/kernels/matmul`."""
+    """A leaf of the tree on both sides, such as `fit/steps/kernels/matmul`.
+
+    Attributes:
+        path: Its place.
+        more_steps_ns: Of A minus B, what the steps are that A did more, at B's time for each (ns); negative: fewer.
+    """
 
     path: TreePath
+    more_steps_ns: int = 0
 
 
 @dataclass(frozen=True)
@@ -99,6 +115,7 @@ class Comparison:
         least_ns: Differences of parts below this are noise where there are no intervals (ns).
         doubts: States of the machine that may explain a good part of the gap.
         gap_chance: How likely chance alone makes such a gap; None where there is no interval.
+        steps: Loops in which both did steps, and not as many: how many A did, and B.
     """
 
     a: Side
@@ -119,6 +136,20 @@ class Comparison:
     least_ns: int = _ITEM_NS
     doubts: tuple[Doubt, ...] = ()
     gap_chance: float | None = None
+    steps: Mapping[Loop, tuple[int, int]] = field(default_factory=dict)
+
+    @property
+    def common_is_least(self) -> bool:
+        """Whether everything may have taken longer than `common` says, on the side that it calls slower."""
+        return max(self.common, 1 / self.common) > _COMMON_MOST * 0.999
+
+    def longer_ns(self, item: Item) -> int:
+        """What a part takes longer in A beside as much work: without more steps, and the machine; 0: noise (ns)."""
+        longer = min(item.delta_ns, item.a_ns - int(self.common * item.b_ns))
+        if item.more_steps_ns <= 0:
+            return longer
+        alike = int(self.common * (item.b_ns + item.more_steps_ns))
+        return 0 if _is_noise(item.a_ns, alike, None, _ITEM_SHARE, self.least_ns) else max(0, item.a_ns - alike)
 
     @property
     def longer_in_a(self) -> tuple[Item, ...]:
@@ -138,11 +169,14 @@ def compare(a: Side, b: Side) -> Comparison:
         UsageError: A run has no wall time, so that nothing can be compared.
     """
     trees = _trees(a), _trees(b)
-    unsplit = next((tree.unsplit for tree in (*trees[0], *trees[1]) if tree.unsplit), None)
+    undecided = next((why for tree in (*trees[0], *trees[1]) if (why := _undecided(tree))), None)
+    unsplit = next((tree.unsplit for tree in (*trees[0], *trees[1]) if tree.unsplit), undecided)
     leaves = [[_harmonised(tree, unsplit is not None) for tree in side] for side in trees]
     paths = sorted({path for side in leaves for tree in side for path in tree})
     tables = [_Times.of(side, paths, of_side) for side, of_side in zip(leaves, trees, strict=True)]
-    common = _common(paths, *tables) if _are_alike(a, b) else 1.0
+    counts = _unequal_steps(a, b)
+    ratios = np.asarray([_more_often(path, counts) for path in paths])
+    common = _common(paths, tables[0], tables[1], ratios) if _are_alike(a, b) else 1.0
     intervals = _intervals(*tables)
     gap_ci, gap_chance = intervals[-1] if intervals else (None, None)
     walls = tables[0].wall, tables[1].wall
@@ -151,6 +185,10 @@ def compare(a: Side, b: Side) -> Comparison:
         _item(path, (tables[0].leaves[n], tables[1].leaves[n]), intervals[n] if intervals else None, common, least)
         for n, path in enumerate(paths)
     ]
+    if intervals is None:
+        items = [_seen_to_differ(item, *trees, common) for item in items]
+    items = with_more_steps(items, counts, by_part=have_one_engine(a, b))
+    items = [_unless_explained(item, a, b, least) for item in items]
     gap_ns = walls[0] - walls[1]
     noise = _is_noise(walls[0], int(walls[1] * common), gap_ci, _GAP_SHARE, least * _GAP_NS // _ITEM_NS)
     return Comparison(
@@ -165,13 +203,14 @@ def compare(a: Side, b: Side) -> Comparison:
         items=tuple(sorted(items, key=lambda item: (-abs(item.delta_ns), item.path))),
         unattributed_ns=tables[0].unattributed - tables[1].unattributed,
         unsplit=unsplit,
-        layers=_layers(a, b, *trees),
+        layers=() if undecided else _layers(a, b, *trees),
         a_step_ns=_step(a),
         b_step_ns=_step(b),
         common=common,
         least_ns=least,
         doubts=doubts_of(a, b, gap_ns, noise=noise),
         gap_chance=gap_chance,
+        steps=counts,
     )
 
 
@@ -244,18 +283,65 @@ def _are_alike(a: Side, b: Side) -> bool:
     """Whether both are a few runs of one script on one backend, whose parts together tell how fast the machine was."""
     if min(len(a.runs), len(b.runs)) >= RUNS_FOR_INTERVAL:
         return False
+    alike = a.runs[0].manifest.command.script == b.runs[0].manifest.command.script and have_one_engine(a, b)
+    return alike and _ask_for_as_much(a.runs[0], b.runs[0])
+
+
+def _ask_for_as_much(a: Run, b: Run) -> bool:
+    """Whether a step of both is as much work, as far as was told: else that it takes longer tells of no machine."""
+    one, two = trainings.of_run(a), trainings.of_run(b)
+    if one is None or two is None:
+        return True
+    told = [(one.weights.get(name), two.weights.get(name)) for name in ("count", "dtype")]
+    return all(x == y or None in (x, y) for x, y in (*told, (one.batch_size, two.batch_size)))
+
+
+def have_one_engine(a: Side, b: Side) -> bool:
+    """Whether a step of both consists of parts that mean the same."""
     one, two = a.runs[0].manifest, b.runs[0].manifest
-    return (one.command.script, one.backend.name, one.keras_backend) == (
-        two.command.script,
-        two.backend.name,
-        two.keras_backend,
-    )
+    return (one.backend.name, one.keras_backend) == (two.backend.name, two.keras_backend)
 
 
-def _common(paths: Sequence[TreePath], a: _Times, b: _Times) -> float:
+def _unequal_steps(a: Side, b: Side) -> dict[Loop, tuple[int, int]]:
+    """Loops in which both sides did steps, and not as many: how many each did, by its first run."""
+    one, two = ({found.loop: found.count for found in steps.of_run(side.runs[0])} for side in (a, b))
+    both = {loop: (one[loop], two[loop]) for loop in _OF_LOOP if one.get(loop) and two.get(loop)}
+    return {loop: counts for loop, counts in both.items() if abs(counts[0] - counts[1]) > STEPS_TOLERANCE * max(counts)}
+
+
+def _more_often(path: TreePath, counts: Mapping[Loop, tuple[int, int]]) -> float:
+    """How often A did what is done at a place of the tree for one time that B did it, as far as steps tell."""
+    for loop, (a, b) in counts.items():
+        if any(place.holds(path) for place in _OF_LOOP[loop]):
+            return a / b
+    return 1.0
+
+
+def with_more_steps(items: Sequence[Item], counts: Mapping[Loop, tuple[int, int]], *, by_part: bool) -> list[Item]:
+    """The items with what A's further steps take of each, at B's time for a step.
+
+    Args:
+        items: Leaves of the tree on both sides.
+        counts: Steps of each loop that A did, and B, where these are not as many.
+        by_part: Whether a step of both consists of the same parts. Else what B spends in parts that A hardly has is in
+            those that A has more of: engines name the same work otherwise.
+    """
+    a, b = (np.asarray(times, float) for times in ([item.a_ns for item in items], [item.b_ns for item in items]))
+    ratios = np.asarray([_more_often(item.path, counts) for item in items], float)
+    each, often = b * (ratios - 1), ratios > 1
+    if not by_part and often.any():
+        more = np.where(often, np.maximum(0, a - b), 0)
+        fitting = np.minimum(each, more)
+        left, room = (each - fitting)[often].sum(), more - np.where(often, fitting, 0)
+        each = np.where(often, fitting + room * min(1.0, left / max(1, room.sum())), each)
+    return [replace(item, more_steps_ns=int(ns)) for item, ns in zip(items, each, strict=True)]
+
+
+def _common(paths: Sequence[TreePath], a: _Times, b: _Times, ratios_of_steps: Floats) -> float:
     """By how much everything took longer: what both the steps and all the rest have in common, else 1."""
     inside = np.asarray([any(loop.holds(path) for loop in _LOOPS) for path in paths], bool)
-    ratios = [_middle(a.leaves[rows], b.leaves[rows]) for rows in (inside, ~inside)]
+    alike = np.rint(b.leaves * ratios_of_steps).astype(np.int64)
+    ratios = [_middle(a.leaves[rows], alike[rows]) for rows in (inside, ~inside)]
     if (ratios[0] - 1) * (ratios[1] - 1) <= 0:
         return 1.0
     nearer = min(ratios, key=lambda ratio: abs(np.log(ratio)))
@@ -282,6 +368,36 @@ def _item(path: TreePath, times: tuple[int, int], interval: _Interval | None, co
     a, b = int(times[0]), int(times[1])
     ci, chance = interval or (None, None)
     return Item(a, b, ci, _is_noise(a, int(b * common), ci, _ITEM_SHARE, least_ns), path, chance=chance)
+
+
+def _unless_explained(item: Item, a: Side, b: Side, least_ns: int) -> Item:
+    """A part that is no noise where a module which one side alone imports explains its difference."""
+    if item.path != Tree.IMPORT or not item.noise or item.ci_ns is not None:
+        return item
+    explained = import_pairs.explain(a.runs[0], b.runs[0], item.delta_ns, least_ns)
+    return replace(item, noise=False) if explained else item
+
+
+def _undecided(tree: Breakdown) -> str | None:
+    """Why its traced steps do not tell what the others consist of; None: they do."""
+    most = _UNDECIDED * tree.time(tree.steps) if tree.steps is not None else 0
+    if all(high - low <= most for low, high in tree.bounds.values()):
+        return None
+    return "the few steps that were traced differ too much from each other to tell what the others consist of"
+
+
+def _seen_to_differ(item: Item, a: Sequence[Breakdown], b: Sequence[Breakdown], common: float) -> Item:
+    """The item; noise also where the sides differ no more than their traced steps do among themselves."""
+    low, high = _bounds(item.path, item.a_ns, a)
+    other_low, other_high = _bounds(item.path, item.b_ns, b)
+    apart = low > common * other_high or high < common * other_low
+    return item if item.noise or apart else replace(item, noise=True)
+
+
+def _bounds(path: TreePath, ns: int, trees: Sequence[Breakdown]) -> tuple[int, int]:
+    """Between which times a leaf of a side may lie (ns)."""
+    known = [tree.bounds[path] for tree in trees if path in tree.bounds]
+    return min([ns, *(low for low, _ in known)]), max([ns, *(high for _, high in known)])
 
 
 def _is_noise(a: int, b: int, ci: tuple[int, int] | None, share: float, least_ns: int) -> bool:

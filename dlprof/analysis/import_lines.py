@@ -43,7 +43,7 @@ def longest(run: Run) -> ImportLine | None:
     for row in rows:
         place = _place(row)
         above = spans.get(row["parent_id"])
-        if place is not None and _is_of_work(row, spans, whose) and (above is None or _place(above) != place):
+        if place is not None and is_of_work(row, spans, whose) and (above is None or _place(above) != place):
             times[place] += row["dur_ns"]
     long = [(ns, place) for place, ns in times.items() if ns > _MOST * whole]
     if not long:
@@ -58,7 +58,7 @@ def _place(row: Mapping[str, Any]) -> _Place | None:
     return None if None in found or row["kind"] != SpanKind.IMPORT else found
 
 
-def _is_of_work(row: Mapping[str, Any], spans: Mapping[int, Mapping[str, Any]], whose: PhaseThreads) -> bool:
+def is_of_work(row: Mapping[str, Any], spans: Mapping[int, Mapping[str, Any]], whose: PhaseThreads) -> bool:
     """Whether an import, or the one that it is part of, is made by the script itself: others are in their phases.
 
     On a thread of its own that is an import around which nothing is, while phases are of that thread.

@@ -13,6 +13,8 @@ from dlprof.store.run import Run
 
 _KINDS = (SpanKind.FIT, SpanKind.EVALUATE, SpanKind.PREDICT, SpanKind.ON_BATCH)
 _COLUMNS = ("span_id", "name", "file", "line", "kind", "detail", "start_ns")
+_EPOCHS_OF_KERAS = ("fit", "fit_generator")
+_TRAINING = (*_EPOCHS_OF_KERAS, "train_on_batch")
 _PLACE = ("name", "how", "file", "line")
 
 
@@ -97,6 +99,22 @@ def are_all_of_keras(run: Run) -> bool:
 def is_any_of_keras(run: Run) -> bool:
     """Whether Keras makes the steps of some loop."""
     return any(loop.how is FoundBy.KERAS for loop in of_run(run))
+
+
+def who_trains(run: Run) -> bool | None:
+    """Whether Keras runs the steps of all training (`fit`), or (False) the script's own loops do; None: both, or none.
+
+    A script that calls `train_on_batch` has a loop of its own, and Keras' steps: that is neither.
+    """
+    kinds = {
+        (loop.how is FoundBy.KERAS, loop.name in _EPOCHS_OF_KERAS or loop.how is not FoundBy.KERAS)
+        for loop in of_run(run)
+        if loop.name in _TRAINING
+    }
+    if len(kinds) != 1:
+        return None
+    of_keras, whole = kinds.pop()
+    return of_keras if whole else None
 
 
 def fetches_inside_steps(run: Run) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow.compute as pc
 
-from dlprof.analysis import cold_files, loaders, parity_advice, scheduling, steps
+from dlprof.analysis import cold_files, loaders, loops, parity_advice, scheduling, steps
 from dlprof.analysis import training as trainings
 from dlprof.analysis.columns import total
 from dlprof.analysis.loaders import Loader
@@ -36,6 +36,7 @@ _SAME_SETTINGS = {
     "layout": "image layout",
     "loss": "loss function",
 }
+_LOOPS_OF = {True: "Keras' own loop", False: "a loop of the script's own"}
 _CHOSEN = {"run_eagerly": "eager execution", "jit_compile": "jit_compile", "steps_per_execution": "steps per execution"}
 
 
@@ -153,6 +154,7 @@ class _Check:
     def _training(self, one: Training, two: Training) -> None:
         losses = self._losses(one, two)
         self._settings(one, two)
+        self._loops()
         self._optimizer(one, two, losses_agree=losses)
         self._batch(one, two)
         self._steps()
@@ -185,13 +187,21 @@ class _Check:
             if values[0] != values[1] and None not in values:
                 self.why_not.append(f"the {title} differs: {values[0]} and {values[1]}")
 
+    def _loops(self) -> None:
+        """Whose loop it is: that of Keras does for each step what a loop of the script's own need not do."""
+        kinds = [loops.who_trains(run) for run in (self.a, self.b)]
+        if None not in kinds and kinds[0] != kinds[1] and not _are_twins(self.a, self.b):
+            told = [_LOOPS_OF[kind] for kind in kinds if kind is not None]
+            self.differences.append(f"who runs the steps: {told[0]} and {told[1]}")
+
     def _optimizer(self, one: Training, two: Training, *, losses_agree: bool) -> None:
         first, second = one.optimizer, two.optimizer
+        others = trainings.other_optimizers(self.a, self.b)
+        if others is not None:
+            self.why_not.append(f"the optimisers differ: {others[0]} and {others[1]}")
+            return
         if not first or not second:
             self.unknown.append("settings of the optimiser")
-            return
-        if str(first.get("class")).lower() != str(second.get("class")).lower():
-            self.why_not.append(f"the optimisers differ: {first.get('class')} and {second.get('class')}")
             return
         for name in sorted(first.keys() & second.keys() - {"class"}):
             if not _near(first[name], second[name], 1e-6):
@@ -234,12 +244,16 @@ class _Check:
                 self.why_not.append(
                     f"the data differ: means of the first rows are {first['mean']} and {second['mean']}"
                 )
+            types = first.get("dtype"), second.get("dtype")
+            if None not in types and types[0] != types[1]:
+                self.differences.append(f"types of the data: {types[0]} and {types[1]}")
 
     def _weights(self, one: Training, two: Training) -> None:
         counts = one.weights.get("count"), two.weights.get("count")
         if None not in counts and counts[0] != counts[1]:
             self.why_not.append(f"the models differ: {counts[0]:,} and {counts[1]:,} trainable weights")
             return
+        self._types(one, two)
         first, second = one.weights.get("sums"), two.weights.get("sums")
         if first is None or second is None:
             self.unknown.append("initial weights: not seen in both runs")
@@ -247,6 +261,14 @@ class _Check:
         if not all(_near(x[2], y[2], WEIGHTS_TOLERANCE) for x, y in zip(first, second, strict=False)):
             self.why_not.append("the initial weights differ")
             self.advice.append(parity_advice.of_weights(self.a, self.b))
+
+    def _types(self, one: Training, two: Training) -> None:
+        """Floats of the weights, where no float type of Keras was told."""
+        if None not in (one.settings.get("floatx"), two.settings.get("floatx")):
+            return
+        types = one.weights.get("dtype"), two.weights.get("dtype")
+        if types[0] != types[1] and None not in types:
+            self.why_not.append(f"the types of the weights differ: {types[0]} and {types[1]}")
 
     def _machine(self) -> None:
         one, two = self.a.manifest.machine, self.b.manifest.machine

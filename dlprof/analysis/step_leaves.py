@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from dlprof.analysis import layer_times, step_split
-from dlprof.analysis.columns import steps_of, total
+from dlprof.analysis.columns import Integers, integers, steps_of, total
 from dlprof.analysis.kernel_window import main_window
 from dlprof.analysis.layer_times import LayerTime
 from dlprof.analysis.shares import proportional
+from dlprof.analysis.step_split import Agreement, StepSplit
 from dlprof.schema import tree_paths
 from dlprof.schema.tree_paths import EDGES, STEPS_OF_LOOP, TreePath
 from dlprof.schema.vocabulary import PHASE_OF_LOOP, Loop, Phase, StepPart
@@ -40,12 +42,15 @@ class StepLeaves:
         layers: The kernels by layer, direction and operator; they sum to the leaves of kernels.
         unsplit: Why the steps are one leaf; None: they are split.
         beside_script_ns: Kernels that were taken from `script`, beside which they ran.
+        bounds: Between which times leaves lie, as far as the few steps that were traced agree (ns); those that are not
+            here are known.
     """
 
     leaves: Mapping[TreePath, int]
     layers: tuple[LayerTime, ...] = ()
     unsplit: str | None = None
     beside_script_ns: int = 0
+    bounds: Mapping[TreePath, tuple[int, int]] = field(default_factory=dict)
 
 
 def split(run: Run, loop: Loop, leaves: Mapping[TreePath, int], own_ns: int) -> StepLeaves:
@@ -64,7 +69,8 @@ def split(run: Run, loop: Loop, leaves: Mapping[TreePath, int], own_ns: int) -> 
     if inside is None:
         return StepLeaves({**rest, root: leaves[phase]}, unsplit=_why_unsplit(run))
     parts = {path: ns for path, ns in inside.leaves.items() if ns > 0}
-    return StepLeaves({**rest, **parts, **({root / EDGES: edges} if edges else {})}, inside.layers)
+    whole = {**rest, **parts, **({root / EDGES: edges} if edges else {})}
+    return StepLeaves(whole, inside.layers, bounds=inside.bounds)
 
 
 def _edges(run: Run, loop: Loop, phase_ns: int, own_ns: int) -> int:
@@ -89,13 +95,66 @@ def _by_window(run: Run, loop: Loop, time_ns: int) -> StepLeaves | None:
         return None
     weights = {part: window.window_time(part) for part in StepPart}
     _take_outside(weights, outside_steps(run, window))
-    parts = shared(time_ns, weights)
+    longer_ns = _longer(run, loop, time_ns, window.agreement)
+    parts = shared(time_ns - longer_ns, weights)
+    if window.agreement is not None:
+        _add_longer(parts, longer_ns, window.agreement.more, time_ns - longer_ns)
     kernels_ns = parts.pop(StepPart.KERNELS, 0)
     layers = layer_times.shares(run, kernels_ns, window.window)
     if not layers:
         parts[StepPart.DISPATCH] = parts.get(StepPart.DISPATCH, 0) + kernels_ns
     root = STEPS_OF_LOOP[loop]
-    return StepLeaves({**{root / part: ns for part, ns in parts.items()}, **kernel_leaves(root, layers)}, layers)
+    found = {**{root / part: ns for part, ns in parts.items()}, **kernel_leaves(root, layers)}
+    return StepLeaves(found, layers, bounds=_bounds(found, window, root, time_ns - longer_ns))
+
+
+def _longer(run: Run, loop: Loop, time_ns: int, agreement: Agreement | None) -> int:
+    """Of the time of steps what some of them took longer than those that the traced ones stand for (ns).
+
+    A pause in every tenth step is in the sum of their times, and in no typical step.
+    """
+    pieces = [steps_of(piece, loop) for piece in run.pieces("steps", ("loop", "compiled", "dur_ns", "callbacks_ns"))]
+    times = [_own_times(piece, loop) for piece in pieces]
+    plain = np.concatenate(times) if times else np.zeros(0, np.int64)
+    if agreement is None or not len(plain):
+        return 0
+    return max(0, time_ns - int(len(plain) * float(np.median(plain)) * agreement.mean))
+
+
+def _own_times(steps: pa.Table, loop: Loop) -> Integers:
+    """What each plain step took, without callbacks in those of training (ns)."""
+    plain = steps.filter(pc.invert(steps["compiled"]))
+    callbacks = integers(plain["callbacks_ns"]) if loop is Loop.TRAIN else 0
+    return integers(plain["dur_ns"]) - callbacks
+
+
+def _add_longer(parts: dict[StepPart, int], longer_ns: int, more: Mapping[StepPart, float], typical_ns: int) -> None:
+    """What some steps took longer goes to the parts in which traced ones did, as far as these tell; else to the host.
+
+    Kernels of equal work take no longer in some steps than in others.
+    """
+    seen_ns = min(longer_ns, int(sum(more.values()) * typical_ns))
+    for part, ns in proportional(seen_ns, {part: int(share * typical_ns) for part, share in more.items()}).items():
+        parts[part] = parts.get(part, 0) + ns
+        longer_ns -= ns
+    parts[StepPart.HOST_PYTHON] = parts.get(StepPart.HOST_PYTHON, 0) + longer_ns
+
+
+def _bounds(
+    leaves: Mapping[TreePath, int], window: StepSplit, root: TreePath, time_ns: int
+) -> dict[TreePath, tuple[int, int]]:
+    """How far the time of each leaf may be off, by how far the parts of the traced steps are apart (ns).
+
+    Categories of kernels share the kernels' time, and by how much that may be off.
+    """
+    found = {}
+    for part, (low, high) in window.agreement.bounds.items() if window.agreement is not None else ():
+        inside = {leaf: ns for leaf, ns in leaves.items() if (root / part).holds(leaf)}
+        whole, share = max(1, sum(inside.values())), window.window_time(part) / max(1, window.window_step_ns)
+        for leaf, ns in inside.items():
+            below, above = ((edge - share) * time_ns * ns / whole for edge in (low, high))
+            found[leaf] = max(0, int(ns + min(0, below))), int(ns + max(0, above))
+    return found
 
 
 def _by_totals(run: Run, loop: Loop, time_ns: int) -> StepLeaves | None:
@@ -126,7 +185,7 @@ def shared(time_ns: int, weights: Mapping[StepPart, int]) -> dict[StepPart, int]
     return proportional(time_ns, weights) or ({StepPart.HOST_PYTHON: time_ns} if time_ns else {})
 
 
-def outside_steps(run: Run, split: step_split.StepSplit) -> int:
+def outside_steps(run: Run, split: StepSplit) -> int:
     """What steps of the window spent waiting for their batch and in callbacks: other phases hold that (ns a step)."""
     window = main_window(run)
     if split.loop is not Loop.TRAIN or window is None:

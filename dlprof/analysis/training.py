@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow.compute as pc
 
+from dlprof.analysis.loops import FoundBy
 from dlprof.schema.vocabulary import SpanKind
 from dlprof.store.run import Run
 
@@ -130,6 +131,9 @@ class Training:
         layers: Classes of the model's layers.
         one_hot: Columns of the one-hot arrays in what the loop is given, as far as that was looked at.
         saved_floats: Floats that a loop of the script's own keeps for its way back, by type (bytes).
+        optimizer_class: Of the optimiser, also of loops of the script's own, which tell no numbers of it; None: not
+            known, or only what a mark calls it.
+        how: How its loop is known, where Keras did not run it: `inferred`, `marks`.
     """
 
     settings: Mapping[str, Any]
@@ -152,6 +156,8 @@ class Training:
     layers: tuple[str, ...] = ()
     one_hot: tuple[int, ...] = ()
     saved_floats: Mapping[str, int] = field(default_factory=dict)
+    optimizer_class: str | None = None
+    how: str | None = None
 
     @property
     def place(self) -> tuple[str, int] | None:
@@ -197,7 +203,41 @@ def of_run(run: Run) -> Training | None:
         layers=tuple(layer["class"] for layer in layers),
         one_hot=tuple(detail.get("one_hot") or ()),
         saved_floats=detail.get("saved_floats") or {},
+        optimizer_class=_optimizer_class(detail),
+        how=detail.get("how"),
     )
+
+
+_STAND_INS = frozenset({"State", "Trainer", "Weights"})
+"""What the probe takes for an optimiser where it sees none: what a function hands on, or what trains with any."""
+
+
+def _optimizer_class(detail: Mapping[str, Any]) -> str | None:
+    """The class of the optimiser: as its settings tell it, or as that of a loop which was found by its updates.
+
+    Such a loop may be found by updates that are no optimiser's, as of a compiled function, whose name stands there
+    then: names of classes begin with a capital.
+    """
+    told = ((detail.get("training") or {}).get("optimizer") or {}).get("class")
+    if told or detail.get("how") != FoundBy.INFERRED:
+        return told
+    found = str(((detail.get("model") or {}).get("optimizer") or {}).get("class") or "")
+    return found if found.isidentifier() and found[0].isupper() and found not in _STAND_INS else None
+
+
+def other_optimizers(a: Run, b: Run) -> tuple[str, str] | None:
+    """The classes of the optimisers of two runs where they differ; None: they do not, or that is not known.
+
+    What a loop of the script's own trains with is known by the engine's own name for it, which another engine has not.
+    """
+    one, two = of_run(a), of_run(b)
+    if one is None or two is None or one.optimizer_class is None or two.optimizer_class is None:
+        return None
+    if one.optimizer_class.lower() == two.optimizer_class.lower():
+        return None
+    engines = [run.manifest.engine.name if run.manifest.engine is not None else None for run in (a, b)]
+    is_told = bool(one.optimizer and two.optimizer)
+    return (one.optimizer_class, two.optimizer_class) if is_told or engines[0] == engines[1] else None
 
 
 def _opened_once(told: Mapping[str, Any] | None) -> OpenedOnce | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dlprof.analysis import parity
-from dlprof.analysis.compare import Comparison, Item, doubts_of
+from dlprof.analysis.compare import Comparison, Item, doubts_of, have_one_engine, with_more_steps
 from dlprof.analysis.layer_pairs import LayerItem
 
 _Interval = tuple[int, int] | None
@@ -13,6 +13,8 @@ _Interval = tuple[int, int] | None
 
 def turned(found: Comparison) -> Comparison:
     """The comparison of B with A, without measuring anything again."""
+    items = [_item(item) for item in found.items]
+    counts = {loop: (b, a) for loop, (a, b) in found.steps.items()}
     return replace(
         found,
         a=found.b,
@@ -22,7 +24,8 @@ def turned(found: Comparison) -> Comparison:
         b_wall_ns=found.a_wall_ns,
         gap_ns=-found.gap_ns,
         gap_ci_ns=_negative(found.gap_ci_ns),
-        items=tuple(_item(item) for item in found.items),
+        items=tuple(with_more_steps(items, counts, by_part=have_one_engine(found.b, found.a))),
+        steps=counts,
         unattributed_ns=-found.unattributed_ns,
         layers=tuple(_layer(item) for item in found.layers),
         a_step_ns=found.b_step_ns,

@@ -11,7 +11,9 @@ import msgspec
 import pyarrow as pa
 
 from dlprof.analysis import source_loops, source_turns
+from dlprof.ingest.own import lines as lines_reader
 from dlprof.ingest.own.source_outline import MODULE
+from dlprof.pipeline import hits_per_turn
 from dlprof.pipeline.workspace import Workspace
 from dlprof.schema.tables import TABLES
 from dlprof.schema.vocabulary import LineSource, RunSource, RunState, SpanKind
@@ -20,11 +22,12 @@ _Line = tuple[str, int]
 
 
 def add(run: Workspace) -> None:
-    """Replace scaled hits of lines that run once in each step of an inferred training loop by its number of steps.
+    """Replace scaled hits of lines in the steps of an inferred training loop by what its number of steps tells.
 
     A line of the script itself that is in no loop, and was seen in samples, ran once: `main()`, which no window met.
-    They are exact where the run came to its end, and their time is from samples. The line at which such a loop begins
-    runs as often, and once more each time the loop ends: it stays a number that was scaled.
+    Those of lines that run once are exact where the run came to its end, and their time is from samples. The line at
+    which such a loop begins runs as often, and once more each time the loop ends: it stays a number that was scaled. So
+    do hits of lines below the loop, as often for each step as they were in the steps that were all counted.
     """
     table = run.tables.get("lines")
     if table is None or LineSource.SCALED not in table["how"].to_pylist():
@@ -33,11 +36,17 @@ def add(run: Workspace) -> None:
         return  # nobody saw the turns before
     steps = _steps(run)
     rows = table.to_pylist()
-    known = {**dict.fromkeys(_once(run, rows), 1), **dict(_known(run, steps))}
+    each = {
+        head: [(head[0], line) for line in source_turns.of_each_update(run.source(head[0]), head[1])] for head in steps
+    }
+    of_steps = {line: steps[head] for head, lines in each.items() for line in lines}
+    known = {**dict.fromkeys(_once(run, rows), 1), **of_steps}
     if known:
-        heads = {line: steps[line] for line in steps if any(each[0] == line[0] for each in known)}
+        heads = {line: steps[line] for line in steps if any(one[0] == line[0] for one in known)}
         is_whole = _is_whole(run)
-        rows = [_anchored(_anchored(row, known, is_whole), heads, False) for row in rows]
+        inside = _per_turn(run, rows, {head: (steps[head], lines) for head, lines in each.items()})
+        told = {**inside, **heads}
+        rows = [_anchored(_anchored(row, known, is_whole), told, False) for row in rows]
         run.tables.put({"lines": pa.Table.from_pylist(rows, schema=TABLES["lines"])})
 
 
@@ -68,10 +77,15 @@ def _is_whole(run: Workspace) -> bool:
     return ended and run.stream.complete and "phases" not in run.cuts
 
 
-def _known(run: Workspace, steps: Mapping[_Line, int]) -> Iterator[tuple[_Line, int]]:
-    for (file, line), count in steps.items():
-        for each in source_turns.of_each_update(run.source(file), line):
-            yield (file, each), count
+def _per_turn(
+    run: Workspace, rows: list[dict[str, Any]], loops: Mapping[_Line, tuple[int, list[_Line]]]
+) -> Mapping[_Line, int]:
+    """Hits of lines below the loops, by what was counted before lines were counted in windows."""
+    path = run.folder.raw / "lines.json"
+    if not path.is_file():
+        return {}
+    counted = lines_reader.outside_of_windows(path, run.names)
+    return hits_per_turn.told(rows, counted.hits, loops, run.source, few_windows=counted.has_few_windows)
 
 
 def _steps(run: Workspace) -> Mapping[_Line, int]:

@@ -244,7 +244,10 @@ def _add_stacks(run: Workspace, paths: Sequence[Path]) -> None:
         run.note(clock=structs.replace(run.manifest.clock, stacks_error_ns=stacks.error_ns))
     run.attempt("First steps may begin too early", lambda: _settle_first_steps(run))
     others = processes.settle(run, stacks.workers)
-    run.attempt("Lines that were not counted are missing", lambda: sampled_lines.add(run, stacks.rate_hz, others))
+    run.attempt(
+        "Lines that were not counted are missing",
+        lambda: sampled_lines.add(run, stacks.rate_hz, others, stacks.segments),
+    )
 
 
 def _settle_first_steps(run: Workspace) -> None:

@@ -57,6 +57,14 @@ class LineReport(Struct, frozen=True):
     a_scaled: bool = False
     """Whether `a_hits` is an estimate: a run counted it in windows."""
     b_scaled: bool = False
+    ci_ns: tuple[int, int] | None = None
+    """99 % interval of the difference, where times are from samples; None: all were counted."""
+    within_noise: bool = False
+    """Whether that interval holds 0."""
+    b_file: str | None = None
+    """Where B has it, which is another place where a function was renamed or moved; null: B has it not."""
+    b_function: str | None = None
+    b_line: int | None = None
 
 
 class ComparisonReport(Struct, frozen=True, kw_only=True):

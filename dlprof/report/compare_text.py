@@ -134,7 +134,8 @@ def _fairness(page: Page, comparison: Comparison) -> None:
         page.say(f"not checked: {safe(text)}", "dim", 2)
     if abs(comparison.common - 1) > _COMMON:
         because = "the speed or the load of the machine, not a part"
-        page.say(f"differs: everything took {comparison.common:.2f} x as long in A: {because}", "dim", 2)
+        limit = ("at least " if comparison.common > 1 else "at most ") if comparison.common_is_least else ""
+        page.say(f"differs: everything took {limit}{comparison.common:.2f} x as long in A: {because}", "dim", 2)
 
 
 def _waterfall(page: Page, comparison: Comparison, *, full: bool) -> None:
@@ -158,6 +159,8 @@ def _waterfall(page: Page, comparison: Comparison, *, full: bool) -> None:
         page.say("each of the others: --full", "dim", 2)
     if comparison.unsplit:
         page.say(f"steps are not split: {safe(comparison.unsplit)}", "dim", 2)
+    if more := gap_words.more_steps(comparison):
+        page.say(safe(more), "dim", 2)
     if told := gap_words.starts(comparison):
         page.say(told, "dim", 2)
     if min(len(comparison.a.runs), len(comparison.b.runs)) < RUNS_FOR_INTERVAL:
@@ -229,14 +232,22 @@ def _lines(page: Page, comparison: Comparison, lines: Sequence[LinePair], top: i
         return
     page.title("Lines", "time in a line, with what it calls")
     columns: list[Column] = [("line", "left"), ("A hits", "right"), ("A", "right"), ("B hits", "right"), ("B", "right")]
-    table = page.table(*columns, (f"A {page.minus} B", "right"), ("source", "left"))
+    table = page.table(*columns, (f"A {page.minus} B", "right"), ("99 %", "right"), ("source", "left"))
     for pair in shown:
         of_a, of_b = _hits(pair.a_hits, scaled=pair.a_scaled), _hits(pair.b_hits, scaled=pair.b_scaled)
         counted = of_a, duration(pair.a_ns), of_b, duration(pair.b_ns)
-        table.add_row(safe(f"{pair.file}:{pair.line}"), *counted, signed(pair.delta_ns), safe(pair.source))
+        likely = "noise" if pair.within_noise else _interval(pair.ci_ns)
+        table.add_row(safe(_place(pair)), *counted, signed(pair.delta_ns), likely, safe(pair.source))
     page.show(table)
+    if any(pair.ci_ns for pair in shown):
+        page.say("times from samples: noise where the 99 % interval of the difference holds 0", "dim", 2)
     if rest:
         page.say(f"{worth_a_row.others(len(rest))} that differ by less, or lie in these: --full", "dim", 2)
+
+
+def _place(pair: LinePair) -> str:
+    """Where a line is; of one that moved to another file or function in both."""
+    return f"{pair.file}:{pair.line}" + (f" (B: {pair.b_file}:{pair.b_line})" if pair.has_moved else "")
 
 
 def _cores(page: Page, comparison: Comparison, *, full: bool) -> None:

@@ -43,6 +43,15 @@ def gap(comparison: Comparison) -> str:
     return f"{_walls(comparison)}: {_no_gap(comparison) if comparison.noise else _gap(comparison)}"
 
 
+def more_steps(comparison: Comparison) -> str:
+    """What of the gap steps are that one side did more; empty: both did as many."""
+    ns = sum(item.more_steps_ns for item in comparison.items)
+    if not comparison.steps or not ns:
+        return ""
+    told = ", ".join(f"{a:,} and {b:,} of {loop}" for loop, (a, b) in comparison.steps.items())
+    return f"of the gap {signed(ns)} are steps that only one side did, at B's time for each: {told}"
+
+
 def starts(comparison: Comparison) -> str:
     """What the main thread did while one side took longer to start and end; empty: neither did by much."""
     longer = {item.path for item in (*comparison.longer_in_a, *comparison.longer_in_b)}

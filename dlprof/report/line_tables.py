@@ -16,6 +16,9 @@ from dlprof.units import duration, percent, safe
 
 _HEAD = f"{'Line #':>6}  {'Hits':>9}  {'Time (ms)':>12}  {'Per Hit (ms)':>13}  {'% Time':>6}  Line Contents"
 
+_FEW = 5
+"""Samples of a line below which its time says hardly more than that it was seen, and so the line says how often."""
+
 
 def print_tables(run: Run, functions: Sequence[FunctionLines], *, file: TextIO, plain: bool = False) -> None:
     """Print one table per function.
@@ -90,8 +93,11 @@ def _line(line: Line, share: float) -> Text:
 def _scaled(line: Line, share: float, source: str) -> Text:
     """A line with its time from samples and the standard error of that; estimated hits are too rough to divide by."""
     hits = f"{line.hits}" if line.is_known else f"~{line.hits}"
+    few = line.samples is not None and line.samples < _FEW
     time = f"{line.time_ns / 1e6:.0f} +- {(line.error_ns or 0) / 1e6:.0f}"
-    per_hit = f"{line.time_ns / 1e6 / line.hits:.4f}" if line.hits and line.is_known else ""
+    if few:
+        time = f"{line.time_ns / 1e6:.0f}, {line.samples} seen" if line.samples else "not seen"
+    per_hit = f"{line.time_ns / 1e6 / line.hits:.4f}" if line.hits and line.is_known and not few else ""
     text = f"{line.line:>6}  {hits:>9}  {time:>12}  {per_hit:>13}  {100 * share:>6.1f}  {source}"
     return Text(text, style=_style(share))
 

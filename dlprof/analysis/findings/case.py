@@ -63,7 +63,11 @@ class Case:
             return max(1, self.tree.wall_ns - self.tree.unattributed_ns)
         if self.against is None:
             return max(1, self.tree.wall_ns)
-        return max(1, self.against.gap_ns if self.whole is Whole.GAP else sum(self.available.values()))
+        return max(1, self.against.gap_ns if self.whole is Whole.GAP else self._longer_ns)
+
+    @property
+    def _longer_ns(self) -> int:
+        return sum(self.available.values()) + sum(self.more_steps.values())
 
     @property
     def work_ns(self) -> int:
@@ -85,13 +89,21 @@ class Case:
 
     @cached_property
     def available(self) -> Mapping[TreePath, int]:
-        """Leaf to time that a finding may claim: all of it, or what A spent more than B, beyond noise (ns)."""
+        """Leaf to time that a finding may claim: all of it, or what A spent more than B, beyond noise (ns).
+
+        Steps that A did more are a cause of their own (`more_steps`).
+        """
         if self.against is None:
             return self.tree.leaves
-        return {
-            item.path: min(item.delta_ns, item.a_ns - int(self.against.common * item.b_ns))
-            for item in self.against.longer_in_a
-        }
+        return {item.path: self.against.longer_ns(item) for item in self.against.longer_in_a}
+
+    @cached_property
+    def more_steps(self) -> Mapping[TreePath, int]:
+        """Leaf to what the steps take there that A did more than B, at B's time for each (ns)."""
+        if self.against is None:
+            return {}
+        more = {item.path: min(item.delta_ns, item.more_steps_ns) for item in self.against.longer_in_a}
+        return {path: ns for path, ns in more.items() if ns > 0}
 
     def time(self, path: TreePath) -> int:
         """Available time of a leaf and of all below it (ns)."""

@@ -98,7 +98,9 @@ def diagnose_gap(found: Comparison) -> Diagnosis:
 
 
 def _ask(case: Case, *, with_rows: bool = True, is_late: Callable[[], bool] = lambda: False) -> Diagnosis:
-    left, free = dict(case.available), dict(case.available)
+    # The first rule of a pair claims what more steps take: the others explain what each took longer.
+    whole = Counter(case.available) + Counter(case.more_steps) if case.pair else case.available
+    left, free = dict(whole), dict(whole)
     taken: dict[str, Counter[TreePath]] = {}
     granted: list[Granted] = []
     abstained: list[Abstention] = []

@@ -46,7 +46,7 @@ def claims(case: Case) -> Iterator[Claim]:
     if loops.are_all_of_keras(case.run):
         return
     steps_ns = case.own(Tree.FIT_STEPS)
-    others = _lines_of_the_engine(case) | _lines_of_no_loop(case)
+    others = lines_of_the_engine(case) | _lines_of_no_loop(case)
     if own_loop_waits.is_claimed(case):
         others.add(own_loop_waits.line_of(case))
 
@@ -241,7 +241,7 @@ def _ran(case: Case) -> float | None:
     return stood.ran if stood is not None else None
 
 
-def _lines_of_the_engine(case: Case) -> set[SourceLine | None]:
+def lines_of_the_engine(case: Case) -> set[SourceLine | None]:
     """Lines below which mostly code of an engine stands: what they are seen in themselves is on the way there."""
     whole: Counter[SourceLine | None] = Counter()
     engines: Counter[SourceLine | None] = Counter()

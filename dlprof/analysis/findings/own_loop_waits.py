@@ -19,8 +19,8 @@ from dlprof.analysis.findings.title import Title
 from dlprof.analysis.processes import TopLine
 from dlprof.analysis.samples import Sample
 from dlprof.engines import combined
-from dlprof.schema.tree_paths import Tree
-from dlprof.schema.vocabulary import Ground, Phase
+from dlprof.schema.tree_paths import EDGES, Tree, TreePath
+from dlprof.schema.vocabulary import Ground, Phase, StepPart
 
 _TITLE = Title("The script's own loop stood waiting", "waiting in the script's own loop")
 _SHARE_OF_LOOP = 0.15
@@ -29,6 +29,8 @@ _USUAL = 0.05
 _FOR_OTHERS = 0.5
 """Of the time that it stands: so much is for other threads that run Python, so that it waits for these."""
 _PATHS = (Tree.FIT_STEPS,)
+_STANDS_IN = (StepPart.HOST_PYTHON, StepPart.IDLE, StepPart.SYNC, StepPart.DISPATCH, EDGES, StepPart.INPUT)
+"""Parts of a step in which its thread may stand, those first in which nothing else was seen."""
 _ADVICE = {
     doing.FOR_A_PROCESS: "Start no process in the loop: ask the system itself (a file of /proc, psutil), keep one "
     "process and talk to it, or do it less often: once an epoch, or every so many steps.",
@@ -80,7 +82,7 @@ def claims(case: Case) -> Iterator[Claim]:
             f"The training loop stands still for {100 * share:.0f} % of its steps{f', {told}' if told else ''}"
             f"{_meanwhile(stood, sent, received, work)}:"
         ),
-        case.takes(*_PATHS, share=max(share, _starting(case, line) if told == doing.FOR_A_PROCESS else 0.0)),
+        _takes(case, max(share, _starting(case, line) if told == doing.FOR_A_PROCESS else 0.0)),
         [queries.python_stood(Phase.FIT_STEPS)],
         flushed.advice if flushed else _todo(told, sent, received),
         (work[0].file, work[0].line) if work and sent is None and received is None else line,
@@ -94,6 +96,18 @@ def claims(case: Case) -> Iterator[Claim]:
         ),
         fix=flushed.fix if flushed else None,
     )
+
+
+def _takes(case: Case, share: float) -> dict[TreePath, int]:
+    """What the waits are of the steps; of a pair as much as they are longer than the other run's, as far as steps are.
+
+    A share of the steps says nothing of a difference of two runs: waits may be half of the steps, and all of that. They
+    are taken first out of the parts in which no operator runs.
+    """
+    if case.other is None:
+        return case.takes(*_PATHS, share=share)
+    more = share * case.own(Tree.FIT_STEPS) - share_of_steps(case.other) * case.other.own(Tree.FIT_STEPS)
+    return case.filled(max(0.0, more), *(Tree.FIT_STEPS / part for part in _STANDS_IN), *_PATHS)
 
 
 def share_of_steps(case: Case) -> float:

@@ -30,3 +30,13 @@ def _has(claims: Claims, case: Case) -> bool:
         return any(True for _ in claims(case))
     except Abstain:
         return False
+
+
+def had_cores(case: Case) -> float:
+    """How far the slower run had the cores that the other one had, while they trained: 0 to 1; 1: not known.
+
+    What the threads waited for a core is in every part, and what is left of a part then tells little.
+    """
+    if case.other is None:
+        return 1.0
+    return min(1.0, case.machine.with_a_core / max(0.01, case.other.machine.with_a_core))

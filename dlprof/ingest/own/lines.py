@@ -5,7 +5,9 @@ from __future__ import annotations
 import inspect
 import json
 import tokenize
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,54 @@ _ENOUGH = 3
 _MANY = 1000
 """Hits in windows from which on two digits of what they stand for are told, else one: windows are few, and open when
 the script lets another thread run."""
+
+_FEW_WINDOWS = 6
+"""Windows, each of half a millisecond, of which fewer do not tell what the time between them was like."""
+_MANY_WINDOWS = 30
+"""Windows from which on two digits of what was met in them may be told."""
+_REST = 0.1
+"""Share of a line's hits that windows may stand for all the same: how many these are hardly matters."""
+
+
+@dataclass(frozen=True)
+class Outside:
+    """What was counted outside of windows.
+
+    Attributes:
+        hits: Of each line, by file as in the tables and number.
+        has_few_windows: Whether windows are too few to tell anything by themselves.
+    """
+
+    hits: Mapping[tuple[str, int], int]
+    has_few_windows: bool
+
+
+def outside_of_windows(path: Path, names: FileNames) -> Outside:
+    """What was counted outside of windows, out of what the in-process probe wrote.
+
+    Raises:
+        ArtifactError: The file is damaged.
+    """
+    hits: Counter[tuple[str, int]] = Counter()
+    try:
+        content = json.loads(safe_files.read_text(path))
+        for function in _whole_modules(content["functions"]):
+            for line, count, _ in function["lines"]:
+                hits[names.short(function["file"]), line] += count
+        return Outside(hits, _has_few_windows(content))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ArtifactError(f"no line counts: {error}", path=path) from error
+
+
+def _has_few_windows(content: Mapping[str, Any]) -> bool:
+    windows = _windows(content)
+    return windows is not None and windows < _FEW_WINDOWS
+
+
+def _windows(content: Mapping[str, Any]) -> int | None:
+    """In how many windows lines were counted; None: it is not told."""
+    windows = (content.get("thinned") or {}).get("windows")
+    return None if windows is None else int(windows)
 
 
 def read(path: Path, process: ProcessId, names: FileNames, source_of: Callable[[str], Sequence[str]]) -> pa.Table:
@@ -49,8 +99,9 @@ def read(path: Path, process: ProcessId, names: FileNames, source_of: Callable[[
             raise ArtifactError(f"format {content['format']}, expected {FORMAT}", path=path)
         unit = float(content["unit_ns"])
         functions = _whole_modules(content["functions"])
-        rows = [row for function in functions for row in _rows(function, unit, names, source_of)]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        windows = _windows(content)
+        rows = [row for function in functions for row in _rows(function, unit, names, source_of, windows)]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ArtifactError(f"no line counts: {error}", path=path) from error
     return pa.Table.from_pylist([{**process.columns, **row} for row in rows], schema=TABLES["lines"])
 
@@ -111,7 +162,11 @@ def _registered(function: dict[str, Any], names: FileNames) -> Registered:
 
 
 def _rows(
-    function: dict[str, Any], unit: float, names: FileNames, source_of: Callable[[str], Sequence[str]]
+    function: dict[str, Any],
+    unit: float,
+    names: FileNames,
+    source_of: Callable[[str], Sequence[str]],
+    windows: int | None = None,
 ) -> list[dict[str, Any]]:
     # Line 0 is where Python says that an empty module runs.
     counted: dict[int, tuple[int, int]] = {}
@@ -127,7 +182,7 @@ def _rows(
     first = function["first_line"]
     scaled = bool(function.get("thinned"))
     numbers = set(counted)
-    known = _known(function)
+    known = _known(function, few_windows=windows is not None and windows < _FEW_WINDOWS)
     own = _own(function)
     met = {line: (hits, more) for line, hits, more, _ in _in_windows(function)}
     if function["function"] != MODULE:
@@ -138,7 +193,9 @@ def _rows(
             "function": function["function"],
             "first_line": first,
             "line": line,
-            "hits": None if scaled and line not in known else _rounded(counted.get(line, (0, 0))[0], met.get(line)),
+            "hits": None
+            if scaled and line not in known
+            else _rounded(counted.get(line, (0, 0))[0], met.get(line), windows),
             "time_ns": max(0, counted.get(line, (0, 0))[1] - own.get(line, 0)),
             "source": source[line - 1].rstrip("\n") if line <= len(source) else None,
             "how": LineSource.SCALED if scaled else LineSource.EXACT,
@@ -157,26 +214,33 @@ def _own(function: dict[str, Any]) -> dict[int, int]:
     return own
 
 
-def _known(function: dict[str, Any]) -> set[int]:
+def _known(function: dict[str, Any], *, few_windows: bool) -> set[int]:
     """Lines whose hits can be told though they were counted in windows: the others may have run between these.
 
-    One that ran once before, and never in a window, is taken to be one that runs once.
+    One that ran once before, and never in a window, is taken to be one that runs once. Few windows tell of a line only
+    that it ran a little more than it was counted before.
     """
-    in_windows = {line: hits for line, hits, _, _ in _in_windows(function)}
-    once = {line for line, hits, _ in function["lines"] if hits == 1 and not in_windows.get(line)}
-    return once | {line for line, hits in in_windows.items() if hits >= _ENOUGH}
+    before = {line: hits for line, hits, _ in function["lines"]}
+    in_windows = {line: (hits, more) for line, hits, more, _ in _in_windows(function)}
+    once = {line for line, hits in before.items() if hits == 1 and not in_windows.get(line, (0, 0))[0]}
+    return once | {
+        line
+        for line, (hits, more) in in_windows.items()
+        if hits >= _ENOUGH and (not few_windows or more <= _REST * before.get(line, 0))
+    }
 
 
-def _rounded(hits: int, met: tuple[int, int] | None) -> int:
+def _rounded(hits: int, met: tuple[int, int] | None, windows: int | None) -> int:
     """Hits to the digits that counting in windows can tell.
 
     Args:
         hits: Of a line, in and outside of windows.
         met: Of these, those that were counted in windows, and what they stand for; None: there were no windows.
+        windows: How many there were; None: not told.
     """
     if met is None or met[1] <= 0:
         return hits
-    digits = 2 if met[0] >= _MANY else 1
+    digits = 2 if met[0] >= _MANY and (windows is None or windows >= _MANY_WINDOWS) else 1
     place = int("1" + "0" * max(0, len(str(met[1])) - digits))
     return max(1, round(hits / place)) * place
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dlprof.ingest.own.counted_frames import CodeFrame, Counting, Place
@@ -19,6 +19,24 @@ _IN_PLACE = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 
 
 @dataclass
+class _Seen:
+    """For how long a line was seen (ns), and in how many samples."""
+
+    ns: int = 0
+    samples: float = 0.0
+
+    def add(self, ns: int, samples: float) -> None:
+        """Add a stack."""
+        self.ns += ns
+        self.samples += samples
+
+    @property
+    def count(self) -> int:
+        """Whole samples: what was seen was in one."""
+        return max(1, round(self.samples))
+
+
+@dataclass
 class SampledLines:
     """Time of lines that were not counted, by the samples.
 
@@ -26,16 +44,16 @@ class SampledLines:
         counting: Where lines were counted.
         is_users: Function from a file, as in the tables, to whether it is the user's own code.
         source_of: Function from such a file to its lines (empty where it cannot be read).
-        rate_hz: Samples per second.
+        rate_hz: Samples per second, of stacks that do not tell in how many they were seen.
     """
 
     counting: Counting
     is_users: Callable[[str], bool]
     source_of: Callable[[str], Sequence[str]]
     rate_hz: float
-    _missed: dict[CodeFrame, int] = field(default_factory=dict)
-    _doubtful: dict[CodeFrame, int] = field(default_factory=dict)
-    _thinned: dict[CodeFrame, int] = field(default_factory=dict)
+    _missed: dict[CodeFrame, _Seen] = field(default_factory=dict)
+    _doubtful: dict[CodeFrame, _Seen] = field(default_factory=dict)
+    _thinned: dict[CodeFrame, _Seen] = field(default_factory=dict)
     _outlines: dict[str, Outline] = field(default_factory=dict)
     _frames: dict[Frame, CodeFrame] = field(default_factory=dict)
 
@@ -55,16 +73,17 @@ class SampledLines:
                 thinned.add(frame)
             elif frame.users and not self.counting.has(frame):
                 doubtful.add(frame)
-        _add(self._missed, missed, stood.dur_ns)
-        _add(self._doubtful, doubtful, stood.dur_ns)
-        _add(self._thinned, thinned, stood.dur_ns)
+        samples = stood.dur_ns * self.rate_hz / 1e9 if stood.samples is None else stood.samples
+        for found, frames in ((self._missed, missed), (self._doubtful, doubtful), (self._thinned, thinned)):
+            for one in frames:
+                found.setdefault(one, _Seen()).add(stood.dur_ns, samples)
 
     def rows(self) -> list[dict[str, Any]]:
         """Rows of the table `lines`, without those of its process; a line that was not seen has none."""
-        stood = dict(self._missed)
-        for frame, ns in self._doubtful.items():
-            if self._samples(ns) >= _SEEN_FOR_SURE:
-                stood[frame] = stood.get(frame, 0) + ns
+        stood = {frame: replace(seen) for frame, seen in self._missed.items()}
+        for frame, seen in self._doubtful.items():
+            if seen.count >= _SEEN_FOR_SURE:
+                stood.setdefault(frame, _Seen()).add(seen.ns, seen.samples)
         return [self._row(frame, stood[frame]) for frame in sorted(stood, key=_order)]
 
     def timed(self, counted: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -75,15 +94,16 @@ class SampledLines:
         """
         if not self._thinned:
             return list(counted)
-        times = {(*f.place, f.line): ns for f, ns in self._thinned.items()}
+        times = {(*f.place, f.line): seen for f, seen in self._thinned.items()}
         rows = [self._timed(row, times) if row["how"] == LineSource.SCALED else row for row in counted]
         known = {_place(row) for row in counted}
         more = (f for f in sorted(self._thinned, key=_order) if (*f.place, f.line) not in known)
         return rows + [{**self._row(f, self._thinned[f]), "how": LineSource.SCALED} for f in more]
 
-    def _timed(self, row: dict[str, Any], times: Mapping[tuple[str, int, str, int], int]) -> dict[str, Any]:
-        ns = times.get(_place(row), 0)
-        return {**row, "time_ns": ns, "samples": self._samples(ns) if ns else 0}
+    @staticmethod
+    def _timed(row: dict[str, Any], times: Mapping[tuple[str, int, str, int], _Seen]) -> dict[str, Any]:
+        seen = times.get(_place(row))
+        return {**row, "time_ns": seen.ns if seen else 0, "samples": seen.count if seen and seen.ns else 0}
 
     def seen(self) -> set[Place]:
         """Functions of which a line was seen that was not counted."""
@@ -102,7 +122,7 @@ class SampledLines:
             if not one.ran and place not in seen and one.name != MODULE
         ]
 
-    def _row(self, frame: CodeFrame, ns: int) -> dict[str, Any]:
+    def _row(self, frame: CodeFrame, seen: _Seen) -> dict[str, Any]:
         source = self.source_of(frame.file)
         return {
             "file": frame.file,
@@ -110,14 +130,11 @@ class SampledLines:
             "first_line": frame.first_line,
             "line": frame.line,
             "hits": None,
-            "time_ns": ns,
+            "time_ns": seen.ns,
             "source": source[frame.line - 1].rstrip("\n") if frame.line <= len(source) else None,
             "how": LineSource.SAMPLED,
-            "samples": self._samples(ns),
+            "samples": seen.count,
         }
-
-    def _samples(self, ns: int) -> int:
-        return max(1, round(ns * self.rate_hz / 1e9))
 
     def _known(self, frame: Frame) -> CodeFrame:
         users = frame.line > 0 and self.is_users(frame.file)
@@ -157,11 +174,6 @@ def _is_around(outer: CodeFrame, inner: CodeFrame) -> bool:
 def _place(row: Mapping[str, Any]) -> tuple[str, int, str, int]:
     """The function and the line of a row of the table `lines`."""
     return row["file"], row["first_line"] or 0, plain(row["function"]), row["line"]
-
-
-def _add(times: dict[CodeFrame, int], frames: Iterable[CodeFrame], ns: int) -> None:
-    for frame in frames:
-        times[frame] = times.get(frame, 0) + ns
 
 
 def _order(frame: CodeFrame) -> tuple[str, int, int]:

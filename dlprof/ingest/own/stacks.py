@@ -18,6 +18,7 @@ from dlprof.ingest.artifact import ArtifactError, Health, NothingRecordedError, 
 from dlprof.ingest.file_names import FileNames
 from dlprof.ingest.own.gone_threads import StackRow, cut, without_ended
 from dlprof.ingest.own.native_stretches import NativeStretches
+from dlprof.ingest.own.standing import Segment
 from dlprof.ingest.own.torn_stacks import WholeStacks
 from dlprof.ingest.own.worker_stacks import worker_part
 from dlprof.ingest.parse.sampled_stacks import Frame, FrameEvent, StackInterval, ThreadNames, intervals
@@ -65,6 +66,8 @@ class Stacks:
     """Greatest error of the segments' anchors (ns)."""
     rate_hz: float | None = None
     """Samples per second, as the last segment's anchor says; None: no segment was read."""
+    segments: list[Segment] = field(default_factory=list)
+    """From when on (ns on the timeline) how many were taken a second."""
 
     def add(self, path: Path) -> list[Health]:
         """Read one segment and its anchor; returns what the user must know.
@@ -91,6 +94,7 @@ class Stacks:
             raise ArtifactError(f"damaged event: {error}", path=path) from error
         self.pieces.append(self._piece(kept))
         self.error_ns, self.rate_hz = error_ns, rate_hz
+        self.segments.append(Segment(zero, rate_hz))
         return [*health, *_completed(torn, len(told)), *_garbled(garbled)]
 
     def _cut(

@@ -6,11 +6,12 @@ import bisect
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dlprof.ingest.own.standing import Progress, Row, parts
 from dlprof.ingest.parse.sampled_stacks import Frame
 from dlprof.schema.vocabulary import MAIN_THREAD, SpanKind
 
@@ -40,6 +41,7 @@ class Stood:
         main: Whether that was the main thread of the program.
         building: Whether Keras was building, compiling or saving a model then.
         pid: The process; None: the program itself.
+        samples: In how many samples it was seen; None: by its time alone.
     """
 
     stack: Sequence[Frame]
@@ -47,6 +49,7 @@ class Stood:
     main: bool
     building: bool
     pid: int | None = None
+    samples: float | None = None
 
 
 class MainThread:
@@ -95,30 +98,69 @@ class _Stretches:
         return sum(min(end, end_ns) - max(start, start_ns) for start, end in open_)
 
 
+class _Key(NamedTuple):
+    """What is added up."""
+
+    stack: int
+    main: bool
+    building: bool
+    pid: int | None
+    depth: int | None = None
+    """Of the stack its outermost frames, so many; None: all."""
+
+
 def stood(
-    stacks: Iterable[pa.Table], frames: pa.Table, of_main: MainThread, others: Container[int] = ()
+    stacks: Iterable[pa.Table],
+    frames: pa.Table,
+    of_main: MainThread,
+    others: Container[int] = (),
+    known: Progress | None = None,
 ) -> Iterator[Stood]:
     """Each distinct stack with its time, by process, thread (the main one, others) and whether Keras was building.
 
     Of the main thread's time, what dlprof itself took is left out: the stack has it from the line that was interrupted.
+    Where it is known how that thread went on, a stack of it stood no longer than it can have, and what is left is of
+    the frames around it, as a stack that was in no sample, and maybe of none.
 
     Args:
         stacks: Pieces of the table `stacks`.
         frames: Table `frames`.
         of_main: What spans say of the main thread.
         others: Processes that are not the program.
+        known: How the main thread went on; None: not known.
     """
-    times: Counter[tuple[int, bool, bool, int | None]] = Counter()
+    of_number: dict[int, list[Frame]] = {}
+    for row in frames.sort_by([("stack_id", "ascending"), ("depth", "ascending")]).to_pylist():
+        of_number.setdefault(row["stack_id"], []).append(Frame(row["function"], row["file"], row["line"]))
+    rows = list(_rows(stacks, of_main, others))
+    mains = sorted((row for key, row in rows if key.main), key=lambda row: row.start_ns)
+    told = dict(zip(mains, parts(mains, known, of_number), strict=True)) if known is not None else {}
+    times: Counter[_Key] = Counter()
+    seen: dict[_Key, float] = {}
+    for key, row in rows:
+        part = told.get(row) if key.main else None
+        if part is None:
+            times[key] += row.dur_ns - row.own_ns
+            continue
+        times[key] += part.dur_ns
+        seen[key] = seen.get(key, 0.0) + part.samples
+        if part.rest_ns:
+            around = key._replace(depth=part.depth)
+            times[around] += part.rest_ns
+            seen[around] = 0.0
+    for key, dur in times.items():
+        if dur > 0:
+            stack = of_number.get(key.stack, [])
+            yield Stood(stack[: key.depth], dur, key.main, key.building, key.pid, seen.get(key))
+
+
+def _rows(stacks: Iterable[pa.Table], of_main: MainThread, others: Container[int]) -> Iterator[tuple[_Key, Row]]:
+    """Each row, with what it is added up under."""
     for piece in stacks:
         columns = (piece[name].to_pylist() for name in ("pid", "stack_id", "thread", "start_ns", "dur_ns"))
         for process, number, thread, start, dur in zip(*columns, strict=True):
             pid = process if process in others else None
             main = pid is None and thread == MAIN_THREAD
-            left = dur - of_main.own.within(start, start + dur) if main else dur
-            if left > 0:
-                times[number, main, main and of_main.building.at(start + dur // 2), pid] += left
-    of_number: dict[int, list[Frame]] = {}
-    for row in frames.sort_by([("stack_id", "ascending"), ("depth", "ascending")]).to_pylist():
-        of_number.setdefault(row["stack_id"], []).append(Frame(row["function"], row["file"], row["line"]))
-    for (number, main, is_building, pid), dur in times.items():
-        yield Stood(of_number.get(number, ()), dur, main, is_building, pid)
+            own = of_main.own.within(start, start + dur) if main else 0
+            building = main and of_main.building.at(start + dur // 2)
+            yield _Key(number, main, building, pid), Row(number, start, dur, own)

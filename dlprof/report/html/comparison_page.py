@@ -111,8 +111,9 @@ def _items(report: ComparisonReport) -> tuple[list[ItemReport], list[ItemReport]
 
 
 def _telling(pairs: Sequence[LineReport], least_ns: float) -> int:
-    """How many lines are shown at first: those that differ by that much."""
-    return min(_PAIRS_SHOWN, sum(1 for pair in pairs if abs(pair.delta_ns) >= least_ns))
+    """How many lines are shown at first: those that differ by that much, beyond noise."""
+    many = sum(1 for pair in pairs if abs(pair.delta_ns) >= least_ns and not pair.within_noise)
+    return min(_PAIRS_SHOWN, many)
 
 
 def _most(pairs: Sequence[LineReport]) -> int:

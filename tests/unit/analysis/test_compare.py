@@ -28,7 +28,7 @@ def compared(a: Run, b: Run) -> compare.Comparison:
     return compare.compare(Side("a", (a,)), Side("b", (b,)))
 
 
-def slower(path: Path, import_s: float) -> Run:
+def slower(path: Path, import_s: float, **tables: list[dict[str, Any]]) -> Run:
     """A run whose import takes so long, and whose wall time is longer by that."""
     wall = int((8 + import_s) * S)
     told = runs.manifest(process={"pid": 42, "exit_code": 0, "signal": None, "wall_ns": wall})
@@ -36,7 +36,7 @@ def slower(path: Path, import_s: float) -> Run:
         {"phase": "import", "parent": None, "dur_ns": int(import_s * S), "count": 1},
         *runs.phases(fit_steps=5, fit_callbacks=1, teardown=2),
     ]
-    return runs.trained(path, told, phases=rows)
+    return runs.trained(path, told, phases=rows, **tables)
 
 
 def test_the_same_run_twice_is_said_to_be_so(tmp_path: Path) -> None:
@@ -159,3 +159,61 @@ def test_parts_of_short_foreign_traces_differ_by_less_than_those_of_runs(tmp_pat
         ("trace/kernels/matmul", 30 * MS, False),
     ]
     assert found.noise
+
+
+@pytest.mark.parametrize("is_new", [False, True])
+def test_a_module_that_one_run_imports_alone_is_no_noise(is_new: bool, tmp_path: Path) -> None:
+    """Imports of 2.3 s and 2 s differ by less than a fifth: noise, unless 0.25 s of it are a module of one run."""
+    script, torch = runs.span("script", 0, 9, span_id=8), runs.span("import", 0, 1, name="torch", span_id=9)
+    slow = runs.span("import", 1, 1.25, name="slow", span_id=10, parent_id=8)
+    a = slower(tmp_path / "a", 2.3, spans=[runs.fit_span(), script, torch, *[slow] * is_new])
+    b = slower(tmp_path / "b", 2.0, spans=[runs.fit_span(), script, torch])
+
+    item = next(item for item in compared(a, b).items if item.path == "import")
+
+    assert (item.delta_ns, item.noise) == (300 * MS, not is_new)
+
+
+def uneven(path: Path, *products_ms: float) -> Run:
+    """A run whose window has a step for each of these products."""
+    tables = runs.window(KERNELS, count=len(products_ms))
+    for event, ms in zip(tables["kernel_events"], products_ms, strict=True):
+        event["dur_ns"] = int(ms * MS)
+    return runs.trained(path, **tables)
+
+
+def test_parts_that_differ_no_more_than_traced_steps_among_themselves_are_noise(tmp_path: Path) -> None:
+    """Products of 10 ms in a step, in one of five 15; beside 8 ms, in one of five 11."""
+    a, b = uneven(tmp_path / "a", 10, 10, 15, 10, 10), uneven(tmp_path / "b", 7.5, 7.5, 11, 7.5, 7.5)
+    sure = uneven(tmp_path / "c", 10, 10, 10, 10, 10), uneven(tmp_path / "d", 7.5, 7.5, 7.5, 7.5, 7.5)
+    found = {str(item.path): item.noise for item in compared(a, b).items}
+    apart = {str(item.path): item.noise for item in compared(*sure).items}
+
+    assert found["fit/steps/kernels/matmul"]
+    assert not apart["fit/steps/kernels/matmul"]
+
+
+def test_steps_are_one_part_where_the_traced_ones_do_not_agree(tmp_path: Path) -> None:
+    """Of three, one is nearly all product, and the others are nearly none of it."""
+    found = compared(uneven(tmp_path / "a", 2, 19, 2), uneven(tmp_path / "b", 2, 2, 2))
+
+    assert found.unsplit is not None and found.unsplit.startswith("the few steps that were traced differ too much")
+    assert "fit/steps" in {str(item.path) for item in found.items}
+    assert found.layers == ()
+
+
+def test_other_work_is_not_put_down_to_the_machine(tmp_path: Path) -> None:
+    """All parts take 1.2 x as long: with as many weights that is the machine, with more it may be these."""
+
+    def all_slower(path: Path, weights: int) -> Run:
+        told = runs.manifest(process={"pid": 42, "exit_code": 0, "signal": None, "wall_ns": 12 * S})
+        spans = [runs.fit_span(training={"weights": {"count": weights}})]
+        phases = [{"phase": "import", "parent": None, "dur_ns": int(2.4 * S), "count": 1}]
+        return runs.trained(
+            path, told, spans=spans, phases=[*phases, *runs.phases(fit_steps=6, fit_callbacks=1.2, teardown=2.4)]
+        )
+
+    base = runs.trained(tmp_path / "b")
+    found = [compared(all_slower(tmp_path / str(count), count), base).common for count in (10, 20)]
+
+    assert found == [pytest.approx(1.2), 1.0]

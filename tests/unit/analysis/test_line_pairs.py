@@ -83,3 +83,46 @@ def test_a_module_that_both_sides_have_keeps_its_name(tmp_path: Path) -> None:
         ("train.py", 30 * MS, None),
         ("model.py", 5 * MS, 4 * MS),
     }
+
+
+def test_a_line_of_a_function_that_moved_has_both_places(tmp_path: Path) -> None:
+    """Before, it was one that went away and one that came."""
+    a = runs.trained(tmp_path / "a", lines=[{**line(2, "f()", 30), "function": "prepare"}])
+    there = {**line(5, "f()", 10), "function": "prepare", "file": "helpers.py"}
+    b = runs.trained(tmp_path / "b", lines=[there])
+
+    (pair,) = line_pairs.join([a], [b])
+
+    assert (pair.file, pair.line, pair.b_file, pair.b_line) == ("train.py", 2, "helpers.py", 5)
+    assert (pair.a_ns, pair.b_ns, pair.has_moved) == (30 * MS, 10 * MS, True)
+
+
+def sampled(number: int, source: str, ms: int, samples: int) -> dict[str, Any]:
+    """A row of a line that was seen in so many samples."""
+    return {**line(number, source, ms), "hits": None, "how": "sampled", "samples": samples}
+
+
+def test_a_difference_of_samples_is_noise_where_its_interval_holds_none(tmp_path: Path) -> None:
+    """600 +- 100 and 450 +- 90 ms are not apart, 1600 +- 100 and 450 +- 90 are; noise stands behind what is none."""
+    a = runs.trained(
+        tmp_path / "a", lines=[sampled(2, "f()", 600, 36), sampled(3, "g()", 1600, 256), line(4, "h()", 5)]
+    )
+    b = runs.trained(tmp_path / "b", lines=[sampled(2, "f()", 450, 25), sampled(3, "g()", 450, 25), line(4, "h()", 4)])
+
+    found = line_pairs.join([a], [b])
+
+    assert [(one.source, one.within_noise, one.ci_ns) for one in found] == [
+        ("g()", False, (803_434_646, 1_496_565_354)),
+        ("h()", False, None),
+        ("f()", True, (-196_565_354, 496_565_354)),
+    ]
+
+
+def test_several_runs_of_a_side_make_the_error_of_samples_smaller(tmp_path: Path) -> None:
+    """Of four runs of 600 +- 100 ms each the mean is known to 50 ms; the other side was counted."""
+    a = [runs.trained(tmp_path / f"a{n}", lines=[sampled(2, "f()", 600, 36)]) for n in range(4)]
+    b = runs.trained(tmp_path / "b", lines=[line(2, "f()", 450)])
+
+    (found,) = line_pairs.join(a, [b])
+
+    assert (found.error_ns, found.within_noise) == (50 * MS, False)

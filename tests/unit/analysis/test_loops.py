@@ -81,3 +81,14 @@ def test_a_loop_of_the_scripts_own_that_waits_before_its_steps_fetches_nothing_i
     run = runs.make(tmp_path / "r", told, spans=[span], steps=steps)
 
     assert loops.fetches_inside_steps(run) is inside
+
+
+@pytest.mark.parametrize(
+    ("name", "detail", "of_keras"),
+    [("fit", None, True), ("fit", OWN, False), ("train_on_batch", None, None), ("evaluate", None, None)],
+)
+def test_keras_or_the_script_trains(name: str, detail: str | None, of_keras: bool | None, tmp_path: Path) -> None:
+    """`train_on_batch` is a step of Keras in a loop of the script's own: neither of both."""
+    spans = [runs.span("fit", 1, 2, name=name, span_id=1, detail=detail)]
+
+    assert loops.who_trains(runs.make(tmp_path / "r", spans=spans, steps=[step(1)])) is of_keras

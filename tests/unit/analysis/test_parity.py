@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -248,3 +249,51 @@ def test_a_trace_with_functions_of_python_differs_from_one_without(tmp_path: Pat
     assert parity.check(a, b).differences == (
         "only B was traced with functions of Python, which takes time; its host_python is idle in A",
     )
+
+
+def own_loop(optimizer: str, dtype: str = "float32", **more: Any) -> list[dict[str, Any]]:
+    """The span of a loop of the script's own, which tells no settings."""
+    model = {"layers": [], "models": [], "optimizer": {"name": optimizer, "class": optimizer}}
+    detail = {"how": "inferred", "model": model, "training": {"weights": {"count": 10, "dtype": dtype}}, **more}
+    return [runs.span("fit", 2.0, 8.0, name="fit", span_id=1, detail=json.dumps(detail))]
+
+
+@pytest.mark.parametrize(
+    ("span", "why"),
+    [
+        (own_loop("SGD"), ()),
+        (own_loop("Adam"), ("the optimisers differ: SGD and Adam",)),
+        (own_loop("SGD", "float64"), ("the types of the weights differ: float32 and float64",)),
+    ],
+)
+def test_loops_of_a_script_s_own_have_an_optimiser_and_a_float_type(
+    span: list[dict[str, Any]], why: tuple[str, ...], tmp_path: Path
+) -> None:
+    """Comparable before, as far as seen: only the settings of Keras were looked at."""
+    told = {**runs.manifest(), "keras": None}
+    a = runs.trained(tmp_path / "a", told, spans=own_loop("SGD"))
+
+    assert parity.check(a, runs.trained(tmp_path / "b", told, spans=span)).why_not == why
+
+
+def test_a_loop_of_the_script_s_own_differs_from_that_of_keras(tmp_path: Path) -> None:
+    """Which does more in each step."""
+    found = parity.check(*pair(tmp_path, spans=own_loop("SGD")))
+
+    assert "who runs the steps: Keras' own loop and a loop of the script's own" in found.differences
+
+
+def test_types_of_the_data_are_told(tmp_path: Path) -> None:
+    """They may be what is compared, or slow it."""
+    data = [{"shape": [1280, 4], "dtype": "float64", "mean": 0.5}]
+    found = parity.check(*pair(tmp_path, spans=[runs.fit_span(data=data)]))
+
+    assert found.differences == ("types of the data: float32 and float64",)
+
+
+def test_weights_of_another_type_are_other_work(tmp_path: Path) -> None:
+    """Of a loop of the script's own, of which no float type is told otherwise."""
+    told = [{"floatx": None, "weights": {"count": 10, "dtype": kind}} for kind in ("float64", "float32")]
+    sides = [runs.trained(tmp_path / str(n), spans=[runs.fit_span(training=one)]) for n, one in enumerate(told)]
+
+    assert "the types of the weights differ: float64 and float32" in parity.check(*sides).why_not

@@ -6,7 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from dlprof.analysis import training
+from dlprof.store.run import Run
 from tests.unit import runs
 
 
@@ -85,3 +88,28 @@ def test_losses_are_those_of_epochs_in_their_order(tmp_path: Path) -> None:
     found = training.of_run(runs.trained(tmp_path / "r", spans=spans, metrics=rows))
 
     assert found is not None and found.losses == (1.0, 0.5)
+
+
+def own(path: Path, optimizer: str, engine: str = "torch") -> Run:
+    """A run whose own loop was found by the updates of an optimiser of that class."""
+    detail = {"how": "inferred", "model": {"optimizer": {"name": optimizer, "class": optimizer}}}
+    span = runs.span("fit", 2.0, 8.0, name="fit", span_id=1, detail=json.dumps(detail))
+    return runs.trained(path, runs.manifest(engine={"name": engine}), spans=[span])
+
+
+@pytest.mark.parametrize(
+    ("second", "engine", "told"),
+    [
+        ("Adam", "torch", ("SGD", "Adam")),
+        ("sgd", "torch", None),
+        ("train_step", "torch", None),
+        ("optax.apply_updates", "torch", None),
+        ("State", "torch", None),
+        ("Momentum", "tensorflow", None),
+    ],
+)
+def test_optimisers_of_own_loops_differ_where_their_classes_are_known(
+    second: str, engine: str, told: tuple[str, str] | None, tmp_path: Path
+) -> None:
+    """A compiled function that updates weights is no class; and each engine has names of its own."""
+    assert training.other_optimizers(own(tmp_path / "a", "SGD"), own(tmp_path / "b", second, engine)) == told

@@ -144,3 +144,16 @@ def test_a_line_of_another_file_may_have_run_more_than_once(run: Workspace, tmp_
     run.tables.put({"lines": table("lines", [counted(1, None)])})
 
     assert hits(run) == [(1, None, "scaled")]
+
+
+def test_a_line_below_a_loop_has_its_hits_of_the_first_steps_for_all_of_them(run: Workspace) -> None:
+    """Line 5 ran in every second of the 40 steps before windows."""
+    file = str(Path(run.manifest.script_folder) / "train.py")
+    counts = {"file": file, "first_line": 1, "function": "<module>", "lines": [[2, 40, 9], [5, 20, 9]]}
+    run.folder.raw.mkdir(parents=True)
+    (run.folder.raw / "lines.json").write_text(
+        json.dumps({"format": "dlprof.lines/1", "functions": [counts], "thinned": {"windows": 2}})
+    )
+    run.tables.put({"lines": table("lines", [counted(2, None), counted(5, None)])})
+
+    assert hits(run) == [(2, 3760, "exact"), (5, 1900, "scaled")]

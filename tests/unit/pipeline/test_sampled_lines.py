@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from dlprof.ingest.own import lines as lines_reader
+from dlprof.ingest.own.standing import Segment
 from dlprof.pipeline import sampled_lines
 from dlprof.pipeline.workspace import Workspace
 from dlprof.rundir import RunDir
@@ -130,3 +131,24 @@ def test_without_stacks_nothing_is_filled(run: Workspace) -> None:
     sampled_lines.add(run, None)
 
     assert rows(run) == []
+
+
+def test_time_for_which_no_sample_can_have_stood_is_said(run: Workspace) -> None:
+    """The stack of 1 s was seen in a phase that ended after 0.4 s; lines have these, and 8 samples."""
+    phases = [("script", 0, 2.4), ("teardown", 2.4, 4)]
+    intervals = [{"phase": name, "start_ns": int(at * S), "dur_ns": int((to - at) * S)} for name, at, to in phases]
+    run.tables.put({"phase_intervals": table("phase_intervals", intervals)})
+
+    sampled_lines.add(run, 20.0, segments=[Segment(0, 20.0)])
+
+    assert rows(run) == [("<module>", 9, None, 400 * MS, 8), ("load", 4, None, 400 * MS, 8)]
+    told = next(one.message for one in run.tables.health if one.slug == "samples-late")
+    assert told.startswith("Of 1.00 s in which the main thread was sampled, 0.60 s are of no sample")
+
+
+def test_a_rate_that_changed_is_said_as_both(run: Workspace) -> None:
+    """20 before lines were counted in windows, 100 from then on: the stack stood for a hundred samples."""
+    sampled_lines.add(run, 100.0, segments=[Segment(0, 20.0), Segment(S, 100.0)])
+
+    assert [row[4] for row in rows(run)] == [100, 100]
+    assert "20 to 100 a second" in run.tables.health[0].message

@@ -50,6 +50,6 @@ def test_lines_have_the_difference_of_their_times(tmp_path: Path) -> None:
     report = compare_json.as_json(comparison, line_pairs.join((a,), (b,)))
 
     assert report.lines == (
-        LineReport("train.py", "f", 2, "x", 3, 3 * S, 3, S, 2 * S),
+        LineReport("train.py", "f", 2, "x", 3, 3 * S, 3, S, 2 * S, b_file="train.py", b_function="f", b_line=2),
         LineReport("train.py", "f", 9, "y", 3, S, None, None, S),
     )

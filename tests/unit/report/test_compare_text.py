@@ -206,6 +206,24 @@ def test_hits_that_are_an_estimate_are_marked(comparison: Comparison) -> None:
     assert row[1:5] == ["585", "2.00 s", "~3000", "1.00 s"]
 
 
+def test_differences_of_sampled_lines_are_noise_or_have_their_interval(comparison: Comparison) -> None:
+    """A line that was counted on both sides has neither."""
+    pairs = (
+        LinePair("train.py", "main", 7, "step()", None, 2 * S, None, S, error_ns=100 * MS),
+        LinePair("train.py", "main", 8, "load()", None, 2 * S, None, S, error_ns=600 * MS),
+        LinePair("train.py", "main", 9, "log()", 1, 2 * S, 1, S),
+    )
+
+    *shown, note = section(printed(comparison, lines=pairs), "Lines")[1:]
+
+    assert [row[5:] for row in rows(shown)] == [
+        ["+1.00 s", "+742 ms to +1.26 s", "step()"],
+        ["+1.00 s", "noise", "load()"],
+        ["+1.00 s", "log()"],
+    ]
+    assert note.strip() == "times from samples: noise where the 99 % interval of the difference holds 0"
+
+
 def test_cores_of_both_sides_are_drawn(tmp_path: Path, comparison: Comparison) -> None:
     """Of a side without samples nothing is."""
     cores = [{"time_ns": n * S, "interval_ns": S, "core": 0, "busy_pct": 50.0} for n in range(1, 11)]
@@ -289,3 +307,21 @@ def test_each_core_has_a_row_in_full(tmp_path: Path, comparison: Comparison) -> 
 
     assert [row[:3] for row in rows(section(printed(told), "Cores"))[1:]] == [["A", "all 2", "50.5 %"]]
     assert [row[:3] for row in rows(section(full, "Cores"))[1:]] == [["A", "0", "50.0 %"], ["A", "1", "51.0 %"]]
+
+
+def test_a_line_that_moved_has_both_places(comparison: Comparison) -> None:
+    """That of B only where it is in another file, or in a function of another name."""
+    moved = LinePair("a.py", "f", 4, "g()", 1, 2 * S, 1, S, b_file="b.py", b_function="f", b_line=9)
+    stayed = LinePair("a.py", "f", 5, "h()", 1, 2 * S, 1, S, b_file="a.py", b_function="f", b_line=8)
+
+    text = "\n".join(printed(comparison, lines=(moved, stayed)))
+
+    assert "a.py:4 (B: b.py:9)" in text
+    assert "a.py:5 " in text and "a.py:8" not in text
+
+
+def test_where_the_machine_may_have_been_slower_still_it_is_said(comparison: Comparison) -> None:
+    """No more than 1.25 is put down to it."""
+    assert "everything took at least 1.25 x as long in A" in "\n".join(printed(replace(comparison, common=1.25)))
+    assert "everything took at most 0.80 x as long in A" in "\n".join(printed(replace(comparison, common=0.8)))
+    assert "everything took 1.20 x as long in A" in "\n".join(printed(replace(comparison, common=1.2)))

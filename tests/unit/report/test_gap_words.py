@@ -12,6 +12,7 @@ from dlprof.analysis.compare import Comparison, Item, Side
 from dlprof.analysis.parity import Parity
 from dlprof.report import gap_words
 from dlprof.schema.tree_paths import TreePath
+from dlprof.schema.vocabulary import Loop
 from dlprof.store.run import Run
 from tests.unit.runs import MS, S, intervals, lasting, make, manifest, trained
 
@@ -148,4 +149,14 @@ def test_a_longer_start_is_told_by_what_the_main_thread_did(tmp_path: Path) -> N
     assert gap_words.starts(replace(found, items=(item("import", 5 * S, 2 * S),))) == (
         "starting and ending: of +3.00 s the main thread computed 0, waited for a core +2.00 s, "
         "stood still (a disk, another process, a lock) +1.00 s"
+    )
+
+
+def test_steps_that_one_side_did_more_are_told(gap: Comparison) -> None:
+    """With how many both did."""
+    more = replace(gap, items=(replace(FIT, more_steps_ns=2 * S), IMPORT), steps={Loop.TRAIN: (600, 300)})
+
+    assert gap_words.more_steps(gap) == ""
+    assert gap_words.more_steps(more) == (
+        "of the gap +2.00 s are steps that only one side did, at B's time for each: 600 and 300 of train"
     )

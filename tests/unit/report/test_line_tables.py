@@ -92,3 +92,12 @@ def test_hits_that_steps_tell_are_no_estimate(tmp_path: Path) -> None:
     *_, row = printed(tmp_path, FunctionLines("d.py", "get", 3, 400 * MS, (line,), LineSource.SCALED))
 
     assert row.split() == ["4", "2000", "400", "+-", "100", "0.2000", "100.0", "x"]
+
+
+def test_a_scaled_line_in_few_samples_says_in_how_many(tmp_path: Path) -> None:
+    """And one in none that it was not seen: it is not known to have taken no time."""
+    lines = (Line(4, 600, 195 * MS, "x", 1, is_known=True), Line(5, 600, 0, "y", 0, is_known=True))
+    *_, one, other = printed(tmp_path, FunctionLines("d.py", "get", 3, 195 * MS, lines, LineSource.SCALED))
+
+    assert one.split() == ["4", "600", "195,", "1", "seen", "100.0", "x"]
+    assert other.split() == ["5", "600", "not", "seen", "0.0", "y"]

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from dlprof.analysis.findings.rule import Rule
 
 _ORDER = (
+    "more-steps",
     "out-of-memory",
     "slow-conversion",
     "gc-pressure",

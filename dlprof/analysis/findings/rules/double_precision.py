@@ -56,10 +56,13 @@ def look(case: Case) -> Iterator[Claim]:
     own = not loops.is_any_of_keras(case.run)
     of_numpy = own and written is None
     kernels = case.steps / StepPart.KERNELS if case.steps and is_split else Tree.FIT_STEPS
+    # Beside a run in 32 bits, all that its kernels take longer.
+    is_of_pair = is_split and other is not None and other.weights.get("dtype") == "float32"
+    share = 1.0 if is_of_pair else case.engine.double_cost
     yield Claim(
         Sentence("The model's weights and activations are 64-bit floats, which cost twice the work of 32 bits:"),
         {
-            **case.takes(kernels, Tree.FIT_VALIDATION, Tree.EVALUATE, share=case.engine.double_cost),
+            **case.takes(kernels, Tree.FIT_VALIDATION, Tree.EVALUATE, share=share),
             **case.takes(Tree.FIT_INPUT, share=_CONVERSION),
         },
         [queries.training_told("training.weights.dtype", "training.floatx", "data[0].dtype")],

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from dlprof.analysis import cold_files, doubts
+from dlprof.analysis import cold_files, doubts, import_pairs
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.calls import Call, Interval
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Sentence, Support
+from dlprof.analysis.findings.rules import cpu_contention
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.scheduling import MainThread
 from dlprof.schema.tree_paths import Tree
@@ -22,6 +24,12 @@ _WAIT_TITLE = Title("Starting and ending the process waited longer", "waiting wh
 """Where most of what is longer is no work of the main thread."""
 _WORK = "Compare longer trainings, or steady steps only."
 _WAIT = "Run both once before, so that their files are in memory, with nothing beside them; or compare steady steps."
+_LEAVE_OUT = "Import what is not needed for training where it is used, or not at all (see python -X importtime)."
+_NEW_TITLE = Title("A module was imported that the other run has not", "importing a module that the other run has not")
+_CORE = (
+    "Stop what else runs on the machine, or give the process cores of its own (taskset), and measure again; or compare "
+    "steady steps."
+)
 TITLE = Title("Imports slowed the start", "imports")
 _ALWAYS = frozenset({"keras", "tf_keras", "numpy", "scipy", "h5py"})
 """What every training under Keras imports, whatever its engine."""
@@ -39,7 +47,7 @@ def look(case: Case) -> Iterator[Claim]:
     if case.pair:
         yield from _of_pair(case)
         return
-    extra = [(call, _own_parts(case, call, imports)) for call in _outermost(imports) if not _is_needed(case, call)]
+    extra = [(call, _own_parts(case, call, imports)) for call in _outermost(imports) if not _is_needed(case, call.name)]
     extra.sort(key=lambda pair: -_length(pair[1]))
     if sum(_length(parts) for _, parts in extra) < _SHARE * case.tree.wall_ns:
         return
@@ -51,8 +59,7 @@ def look(case: Case) -> Iterator[Claim]:
         ),
         case.spread(case.phases.of(part for _, parts in extra for part in parts)),
         [queries.spans(SpanKind.IMPORT)],
-        case.code.counting_note(worst.line)
-        + "Import what is not needed for training where it is used, or not at all (see python -X importtime).",
+        case.code.counting_note(worst.line) + _LEAVE_OUT,
         worst.line,
         support=Support(Ground.PLACE, seen=len(extra)),
     )
@@ -73,14 +80,14 @@ def _outermost(imports: Sequence[Call]) -> list[Call]:
     return [call for call in imports if call.parent not in numbers]
 
 
-def _is_needed(case: Case, call: Call) -> bool:
-    return call.name.partition(".")[0] in _ALWAYS | case.engine.packages
+def _is_needed(case: Case, module: str) -> bool:
+    return module.partition(".")[0] in _ALWAYS | case.engine.packages
 
 
 def _own_parts(case: Case, call: Call, imports: Sequence[Call]) -> list[Interval]:
     """An import without what it imports of Keras and the engine: a module of the script's own may be the first to."""
     begin, end = call.interval
-    needed = [one.interval for one in imports if begin <= one.begin_ns < end and _is_needed(case, one)]
+    needed = [one.interval for one in imports if begin <= one.begin_ns < end and _is_needed(case, one.name)]
     parts, cursor = [], begin
     for low, high in sorted(needed):
         parts.append((cursor, max(cursor, low)))
@@ -89,12 +96,16 @@ def _own_parts(case: Case, call: Call, imports: Sequence[Call]) -> list[Interval
 
 
 def _of_pair(case: Case) -> Iterator[Claim]:
-    if case.other is not None:
+    new = list(_of_new(case, case.other)) if case.other is not None else []
+    yield from new
+    if case.other is not None and not new:
         _need_warm_files(case, case.other)
     takes = case.takes(Tree.IMPORT, Tree.STARTUP, Tree.TEARDOWN)
-    if sum(takes.values()) < _SHARE * case.whole_ns:
+    if sum(takes.values()) - sum(ns for claim in new for ns in claim.takes.values()) < _SHARE * case.whole_ns:
         return
     more = doubts.start_difference(case.run, case.other.run) if case.other is not None else None
+    if more is not None and _is_contended(case):
+        more = replace(more, wait_ns=0)  # that is told as a cause of its own
     waited = more is not None and more.wait_ns + more.stood_ns > max(0, more.run_ns)
     start = _START_TITLE if case.run.manifest.keras is not None else _START_TITLE_ALONE
     yield Claim(
@@ -105,10 +116,42 @@ def _of_pair(case: Case) -> Iterator[Claim]:
         ),
         takes,
         [queries.spans(SpanKind.IMPORT)],
-        _WAIT if waited else _WORK,
+        _advice(more) if more is not None and waited else _WORK,
         title=_WAIT_TITLE if waited else start,
         support=Support(Ground.COMPARED),
     )
+
+
+def _of_new(case: Case, other: Case) -> Iterator[Claim]:
+    """Modules that this run imports and the other one does not, beyond what their engines need."""
+    new = [one for one in import_pairs.only_in(case.run, other.run) if not _is_needed(case, one.name)]
+    long = [one for one in new if one.dur_ns >= _LEAST_NS]
+    if not long or sum(case.takes(Tree.IMPORT).values()) < _LEAST_NS:
+        return
+    line = long[0].file, long[0].line
+    label = case.against.b.label if case.against is not None else "the other run"
+    told = ", ".join(f"{one.name} ({duration(one.dur_ns)})" for one in long[:_NAMED])
+    yield Claim(
+        Sentence(f"Importing {told}, which {label} does not import, takes", more=True),
+        case.filled(sum(one.dur_ns for one in long), Tree.IMPORT),
+        [queries.spans(SpanKind.IMPORT)],
+        case.code.counting_note(line) + _LEAVE_OUT,
+        line,
+        title=_NEW_TITLE,
+        support=Support(Ground.STATED),
+    )
+
+
+def _is_contended(case: Case) -> bool:
+    try:
+        return any(True for _ in cpu_contention.look(case))
+    except Abstain:
+        return False
+
+
+def _advice(more: MainThread) -> str:
+    """What to do about a start that waited: for a core, or for something else such as a disk."""
+    return _CORE if more.wait_ns > more.stood_ns else _WAIT
 
 
 def _told(more: MainThread | None) -> str:

@@ -15,6 +15,7 @@ from dlprof.analysis.findings import (
     own_evaluations,
     own_loop_copies,
     own_loop_python,
+    pair_python,
     queries,
     row_by_row,
     standing,
@@ -31,7 +32,6 @@ from dlprof.schema.vocabulary import Basis, Direction, Ground, Phase, PseudoLaye
 
 TITLE = Title("The script's own Python took long", "Python code of the script")
 _INSIDE = Title("Python code of the script ran inside the steps", "Python code of the script inside the steps")
-_BETWEEN = Title("Python between the operations of a step took longer", "Python between the operations of a step")
 _SHARE_OF_WORK = 0.05
 _SHARE_OF_SCRIPT = 0.10
 """A script may load its data and build its model."""
@@ -43,7 +43,6 @@ On the way back, and in an update, engines start many for each."""
 _WORK = (Tree.FIT, Tree.SCRIPT, Tree.DATA, Tree.EVALUATE, Tree.PREDICT)
 SCRIPT = (Tree.SCRIPT, Tree.DATA)
 """Where the script's own code runs, outside of Keras."""
-_HOST_PYTHON = Tree.FIT_STEPS / StepPart.HOST_PYTHON
 _ORDER = (
     StepPart.HOST_PYTHON,
     StepPart.DISPATCH,
@@ -76,15 +75,7 @@ def look(case: Case) -> Iterator[Claim]:
     elsewhere = list(many_times.outside_of_training(case))
     yield from elsewhere or own_evaluations.claims(case, Doing.PYTHON)
     yield from _in_script(case, work)
-    if case.pair and case.time(_HOST_PYTHON) > _SHARE_OF_WORK * work:
-        yield Claim(
-            Sentence("Python between the operations of a step, of Keras or of the script, takes", more=True),
-            case.takes(_HOST_PYTHON, Tree.PREDICT_STEPS / StepPart.HOST_PYTHON, Tree.CONSTRUCT),
-            [queries.python_stood(Phase.FIT_STEPS)],
-            "Larger batches, steps_per_execution, or a compiled step have Python run less often.",
-            title=_BETWEEN,
-            support=Support(Ground.COMPARED),
-        )
+    yield from pair_python.claims(case, work)
 
 
 # -- inside the steps -----------------------------------------------------------------------------------

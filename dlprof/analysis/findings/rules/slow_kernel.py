@@ -5,18 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from dlprof.analysis import training, work_pairs
 from dlprof.analysis.compare import Comparison
-from dlprof.analysis.findings import queries
+from dlprof.analysis.findings import other_optimisers, pairs, queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Sentence, Support
 from dlprof.analysis.findings.heavy_weights import by_leaf, scaled
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.layer_pairs import LayerItem
 from dlprof.schema.tree_paths import TreePath
-from dlprof.schema.vocabulary import Ground
+from dlprof.schema.vocabulary import Ground, StepPart
 from dlprof.units import duration
 
 TITLE = Title("An operator took longer than in the other run", "an operator that takes longer here")
+_LARGER = Title("The model asks for more than in the other run", "a model that asks for more")
+_SAME_SIZE = 0.01
+"""Models whose numbers of weights differ by less than this share are one and the same, or nearly."""
+_Key = tuple[str | None, str | None]
+"""Layer and direction."""
 _RATIO = 1.3
 """Layers that take less than this much longer are as good as equal."""
 _OPERATORS = 4
@@ -30,7 +36,16 @@ def look(case: Case) -> Iterator[Claim]:
         raise Abstain("it takes a second run to say that a kernel is slow: dlprof diagnose A B")
     if case.against.unsplit is not None:
         raise Abstain(f"kernels were not seen in both runs: {case.against.unsplit}")
-    slower = [item for item in _by_layer(_for_equal_steps(case)) if _is_slower(item, case.whole_ns)]
+    larger = _larger_model(case)
+    if larger is not None:
+        yield from larger
+        return
+    items = _for_equal_work(case)
+    optimisers = training.other_optimizers(case.run, case.other.run) if case.other is not None else None
+    if optimisers is not None:
+        yield from other_optimisers.claims(case, optimisers, items)
+        items = [item for item in items if not other_optimisers.is_of_update(item)]
+    slower = [item for item in _by_layer(items) if _is_slower(item, case.whole_ns)]
     groups: dict[str, list[LayerItem]] = {}
     for item in sorted(slower, key=lambda item: (item.b_ns or 0) - (item.a_ns or 0)):
         groups.setdefault(item.a_ops[0] if item.a_ops else "", []).append(item)
@@ -38,14 +53,86 @@ def look(case: Case) -> Iterator[Claim]:
         yield _claim(case, case.against, group)
 
 
-def _for_equal_steps(case: Case) -> Sequence[LayerItem]:
-    """The layers, with the other run's times for as many steps as this run has: sums of unequal work tell nothing."""
+def _larger_model(case: Case) -> list[Claim] | None:
+    """What a model of another size asks of its kernels; None: the models are of one size, as far as that is known.
+
+    Layers of one name are not the same layer then, and which takes longer for as much work is not known.
+    """
+    mine, theirs = _weights(case), _weights(case.other) if case.other is not None else None
+    if mine is None or theirs is None or case.steps is None or abs(mine - theirs) <= _SAME_SIZE * theirs:
+        return None
+    if mine < theirs:
+        raise Abstain(f"the models differ: {mine:,} and {theirs:,} trainable weights")
+    takes = {**case.takes(case.steps / StepPart.KERNELS), **_started_more(case)}
+    if sum(takes.values()) <= _SHARE_OF_GAP * case.whole_ns:
+        return []
+    return [
+        Claim(
+            Sentence(
+                f"The models differ: {mine:,} trainable weights beside {theirs:,}. Kernels, and starting them, take",
+                more=True,
+            ),
+            takes,
+            [queries.operators()],
+            "If that is not what you compare, give both the same model; whether kernels are slow for what they compute "
+            "is told by dlprof kernels RUN --roofline.",
+            title=_LARGER,
+            support=Support(Ground.COMPARED, seen=case.kernels.seen_steps),
+        )
+    ]
+
+
+def _started_more(case: Case) -> dict[TreePath, int]:
+    """What starting more operators in each step takes, at the other run's time for each (ns)."""
+    if case.other is None or case.steps is None:
+        return {}
+    mine, others = (sum(_calls(one).values()) for one in (case, case.other))
+    more = max(0.0, mine / others - 1) if others else 0.0
+    parts = [case.steps / part for part in (StepPart.HOST_PYTHON, StepPart.DISPATCH)]
+    return {path: min(case.time(path), int(more * case.other.own(path))) for path in parts if case.time(path) > 0}
+
+
+def _weights(case: Case) -> int | None:
+    """Trainable weights of the model that was trained; None: nobody told them."""
+    count = case.training.weights.get("count") if case.training is not None else None
+    return int(count) if count else None
+
+
+def _for_equal_work(case: Case) -> Sequence[LayerItem]:
+    """The layers, with the other run's times for as much work as this run has: sums of unequal work tell nothing.
+
+    As many steps, as many calls of operators in each, and as many operations in each layer, where both told them.
+    """
     items = case.against.layers if case.against is not None else ()
     mine, others = case.loop, case.other.loop if case.other is not None else None
-    if mine is None or others is None or not others.count or mine.count == others.count:
-        return items
-    ratio = mine.count / others.count
-    return [replace(item, b_ns=int(item.b_ns * ratio) if item.b_ns is not None else None) for item in items]
+    steps = mine.count / others.count if mine is not None and others is not None and others.count else 1.0
+    more = _more_work(case)
+    ratios = [steps * max(1.0, more.get((item.layer, item.direction), 1.0)) for item in items]
+    return [
+        replace(item, b_ns=int(item.b_ns * ratio) if item.b_ns is not None else None)
+        for item, ratio in zip(items, ratios, strict=True)
+    ]
+
+
+def _more_work(case: Case) -> dict[_Key, float]:
+    """How much more a step asks of layers than in the other run: operations where both know them, else calls."""
+    if case.other is None or case.against is None:
+        return {}
+    calls, others = _calls(case), _calls(case.other)
+    found = {key: count / others[key] for key, count in calls.items() if others.get(key)}
+    for item in work_pairs.join(case.against.a, case.against.b).layers:
+        if item.a_flops and item.b_flops:
+            found[item.layer, item.direction] = item.a_flops / item.b_flops
+    return found
+
+
+def _calls(case: Case) -> dict[_Key, float]:
+    """Executions of operators in a traced step, by layer and direction."""
+    counts: dict[_Key, float] = {}
+    for row in case.kernels.by_layer.work:
+        key = row.layer, row.direction
+        counts[key] = counts.get(key, 0.0) + row.count / max(1, case.kernels.window_steps)
+    return counts
 
 
 def _by_layer(items: Sequence[LayerItem]) -> list[LayerItem]:
@@ -82,7 +169,9 @@ def _claim(case: Case, against: Comparison, items: Sequence[LayerItem]) -> Claim
         [queries.operators(f"layer IN ({named})" if named else "layer IS NULL")],
         "Look for another operator that computes the same, a newer engine, or another layout and batch size.",
         title=_title(items, against.b.label),
-        support=Support(Ground.COMPARED, seen=case.kernels.seen_steps),
+        support=Support(
+            Ground.COMPARED, seen=case.kernels.seen_steps, agree=pairs.had_cores(case), covered=pairs.had_cores(case)
+        ),
     )
 
 

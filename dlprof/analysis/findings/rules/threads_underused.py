@@ -56,7 +56,7 @@ def look(case: Case) -> Iterator[Claim]:
     is_bound = told >= usable  # its affinity is what limits it
     cores = case.machine.computing_cores if is_bound else min(case.machine.computing_cores, usable)
     used = min(told, usable)
-    if used >= cores:
+    if used >= cores or _is_as_the_other(case, used, cores):
         return
     if case.steps is None or case.tree.unsplit is not None:
         raise Abstain("no kernel window tells how much of a step could be computed by more threads")
@@ -94,3 +94,14 @@ def look(case: Case) -> Iterator[Claim]:
         basis=Basis.ESTIMATED,
         support=Support(Ground.MODEL, seen=case.kernels.seen_steps, agree=agree),
     )
+
+
+def _is_as_the_other(case: Case, used: int, cores: int) -> bool:
+    """Whether the other run of a pair had as many threads and cores: that is not why they differ."""
+    if case.other is None:
+        return False
+    try:
+        told, machine = engine_threads.count(case.other), case.other.machine
+    except Abstain:
+        return False
+    return min(told, machine.usable_cores) == used and min(machine.computing_cores, machine.usable_cores) == cores

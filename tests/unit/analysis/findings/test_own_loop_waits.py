@@ -11,11 +11,15 @@ from tests.unit import runs
 from tests.unit.analysis.findings.cases import (
     BEGIN,
     KERNELS,
+    SMALL,
     Call,
+    Planted,
     Tables,
+    compared,
     cpu,
     diagnosed,
     keep_source,
+    parts,
     pick,
     sampled,
     slugs,
@@ -219,3 +223,18 @@ def test_workers_that_it_waits_for_are_told_with_the_line_where_they_stand(tmp_p
         "(100 %) of their samples" in finding.claim
     )
     assert finding.next_step.startswith("That line runs in the workers that the loop waits for")
+
+
+def test_waits_that_only_the_slower_run_has_are_all_of_the_difference(tmp_path: Path) -> None:
+    """Its thread stands for half of 12 s of steps, and the other has 6 s without: 6 s, not half of them."""
+    waits = looping(*_PROCESS) | cpu((2, BEGIN), (14, ran(6)), tree=50.0)
+    spans = runs.intervals(("import", 0, 2), ("fit.steps", 2, 14), ("teardown", 14, 16))
+    slow = {**waits, "phases": parts(fit_steps=12, teardown=2), "phase_intervals": spans}
+    slow |= {"steps": runs.steps(300, dur_ms=40), **sampled((2, 14, [*LOOP, *_PROCESS]))}
+    slow |= runs.window(SMALL, dur_ms=40)
+    quick = Planted(looping() | runs.window(SMALL) | cpu((2, BEGIN), (8, ran(6))), OWN)
+    told = {**OWN, "process": {**OWN["process"], "wall_ns": 16 * S}}
+    finding = pick(diagnose.diagnose_gap(compared(Planted(slow, told), quick, tmp_path)), "script-waits")
+
+    assert "stands still for 50 % of its steps" in finding.claim
+    assert finding.at_stake_ns == pytest.approx(6 * S, rel=0.05)

@@ -185,3 +185,49 @@ def test_statements_of_a_cell_have_their_own_parts_of_what_dlprof_took(tmp_path:
     rows = lines.read(path, PROCESS, FileNames("/s"), lambda file: ["a = 1", "b = 2"]).to_pylist()
 
     assert [(row["line"], row["time_ns"]) for row in rows] == [(1, 80), (2, 70)]
+
+
+@pytest.mark.parametrize(
+    ("windows", "before", "in_windows", "scaled", "hits"),
+    [
+        pytest.param(2, 0, 16, 32375, None, id="two windows tell nothing"),
+        pytest.param(2, 203306, 1507, 3049303, None, id="nor do many hits in them"),
+        pytest.param(2, 8000, 5, 500, 8500, id="of a line that was mostly counted before it hardly matters"),
+        pytest.param(6, 0, 28, 41234, 40000, id="six tell one digit"),
+        pytest.param(6, 0, 2300, 941234, 900000, id="however many were met in them"),
+        pytest.param(30, 0, 2300, 941234, 940000, id="thirty tell two"),
+    ],
+)
+def test_hits_of_few_windows_are_not_known(
+    tmp_path: Path, windows: int, before: int, in_windows: int, scaled: int, hits: int | None
+) -> None:
+    """A window is half a millisecond: in two of them 900,000 runs of a line were told as 3,300,000."""
+    counts = {
+        "file": "/s/a.py", "first_line": 1, "function": "f", "lines": [[1, before, 30]],
+        "scaled": [[1, in_windows, scaled, 3000]], "thinned": True,
+    }  # fmt: skip
+    content = {"format": "dlprof.lines/1", "unit_ns": 1.0, "functions": [counts], "thinned": {"windows": windows}}
+    path = tmp_path / "lines.json"
+    path.write_text(json.dumps(content))
+
+    (row,) = lines.read(path, PROCESS, FileNames("/s"), lambda file: ["def f(): pass"]).to_pylist()
+
+    assert row["hits"] == hits
+
+
+def test_what_was_counted_outside_of_windows_is_told_apart(tmp_path: Path) -> None:
+    """Of a file's own code it is one count, whichever cell it was in; an older file does not tell how many windows."""
+    functions = [
+        {"file": "/s/a.py", "first_line": 1, "function": "<module>", "lines": [[1, 2, 30]], "scaled": [[1, 9, 900, 3]]},
+        {"file": "/s/a.py", "first_line": 3, "function": "<module>", "lines": [[1, 3, 30], [3, 7, 30]]},
+    ]
+    path = tmp_path / "lines.json"
+
+    def told(**more: object) -> lines.Outside:
+        path.write_text(json.dumps({"format": "dlprof.lines/1", "unit_ns": 1.0, "functions": functions, **more}))
+        return lines.outside_of_windows(path, FileNames("/s"))
+
+    assert told() == lines.Outside({("a.py", 1): 5, ("a.py", 3): 7}, has_few_windows=False)
+    assert told(thinned={"windows": 5}).has_few_windows is True
+    with pytest.raises(ArtifactError, match="no line counts"):
+        told(thinned=5)

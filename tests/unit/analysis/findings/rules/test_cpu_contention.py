@@ -6,7 +6,24 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.analysis.findings.cases import BEGIN, WAITING, Planted, cpu, diagnosed, on, pick, quiet, threads
+from tests.unit import runs
+from tests.unit.analysis.findings.cases import (
+    BEGIN,
+    BUSY,
+    WAITING,
+    Planted,
+    Tables,
+    cpu,
+    diagnosed,
+    lasting,
+    longer,
+    on,
+    parts,
+    pick,
+    quiet,
+    slugs,
+    threads,
+)
 from tests.unit.runs import S
 
 
@@ -64,3 +81,37 @@ def test_no_more_is_lost_than_all_threads_waited(tmp_path: Path) -> None:
     finding = pick(diagnosed(tmp_path / "r", on("tensorflow"), **tables), "cpu-contention")
 
     assert finding.at_stake_ns == pytest.approx(0.4 * S, rel=0.01)
+
+
+def test_of_a_pair_it_is_all_that_was_waited_more(tmp_path: Path) -> None:
+    """Threads of an engine that wait 40 % of 10 s: 4 s, all that the steps take longer; not 40 % of that."""
+    slow = longer(4, spans=threads(2), **cpu((2.5, BEGIN), (11.5, WAITING), others=150.0))
+    told = {**on("tensorflow"), "process": slow.told["process"]} if slow.told else None
+    quick = Planted(quiet(spans=threads(2), **cpu((2.5, BEGIN), (7.5, BUSY))), on("tensorflow"))
+    finding = pick(Planted(slow.tables, told, against=quick).diagnosis(tmp_path), "cpu-contention")
+
+    assert finding.at_stake_ns == pytest.approx(4 * S, rel=0.02)
+
+
+def test_of_a_pair_what_the_start_waited_for_a_core_is_told_with_it(tmp_path: Path) -> None:
+    """An import of 4 s, of which it waited 2; that of the other took 2 s."""
+
+    def importing(seconds: float, waited: float, others: float) -> Tables:
+        before = {name: int(time * S) for name, time in (("run_ns", 2), ("wait_ns", waited))}
+        before |= {f"main_{name}": value for name, value in before.items()}
+        after = {name: value + WAITING[name] * (others > 0) for name, value in before.items()}
+        spans = ("import", 0, seconds), ("fit.steps", seconds, seconds + 6)
+        return quiet(
+            spans=[*threads(2), runs.span("import", 0, seconds, name="torch", span_id=3)],
+            phases=parts(import_=seconds, fit_steps=6, teardown=2),
+            phase_intervals=runs.intervals(*spans),
+            **cpu((seconds, before), (8, after), others=others),
+        )
+
+    slow, quick = Planted(importing(4, 2, 150.0), lasting(12)), Planted(importing(2, 0, 0.0))
+    diagnosis = Planted(slow.tables, slow.told, against=quick).diagnosis(tmp_path)
+    finding = pick(diagnosis, "cpu-contention")
+
+    assert finding.at_stake_ns == pytest.approx(2 * S, rel=0.02)
+    assert "its main thread 2.00 s more than b's while the process started and ended" in finding.claim
+    assert "import-heavy" not in slugs(diagnosis)

@@ -8,7 +8,7 @@ import pytest
 
 from dlprof.analysis.findings import diagnose
 from tests.unit import runs
-from tests.unit.analysis.findings.cases import Planted, keep_source, on, pick, quiet
+from tests.unit.analysis.findings.cases import KERNELS, Planted, keep_source, longer, on, pick, quiet, slugs
 from tests.unit.analysis.findings.foreign import abstained, found
 from tests.unit.runs import S
 
@@ -79,3 +79,23 @@ def test_a_type_that_a_loop_of_its_own_is_given_is_changed_where_it_stands(tmp_p
 
     assert "+net = Net().float()" in str(finding.fix)
     assert (finding.line, finding.remedy) == (2, None)
+
+
+def test_all_that_kernels_take_longer_than_those_of_32_bits_is_theirs(tmp_path: Path) -> None:
+    """36 against 16 ms of each step; before, a third of it, and the rest was an operator to be replaced."""
+    slow = longer(6, **runs.window([{**KERNELS[0], "ms": 36}], dur_ms=40))
+    double = {**slow.tables, "spans": planted().tables["spans"]}
+    diagnosis = Planted(double, slow.told, against=Planted(quiet())).diagnosis(tmp_path)
+
+    assert pick(diagnosis, "double-precision").at_stake_ns == pytest.approx(6 * S, rel=0.02)
+    assert "slow-kernel" not in slugs(diagnosis)
+
+
+def test_beside_a_run_of_32_bits_it_is_all_that_kernels_take_longer(tmp_path: Path) -> None:
+    """32 of 40 ms beside 16 of 20: 4.8 s of 6, not 0.35 of these."""
+    kernels = runs.window([{**KERNELS[0], "ms": 32}], dur_ms=40)
+    slow = longer(6, spans=planted().tables["spans"], **kernels)
+    single = quiet(spans=[runs.fit_span(training={"weights": {"count": 10, "dtype": "float32"}})])
+    finding = pick(Planted(slow.tables, slow.told, against=Planted(single)).diagnosis(tmp_path), "double-precision")
+
+    assert finding.at_stake_ns == pytest.approx(4.8 * S, rel=0.02)

@@ -108,4 +108,18 @@ def test_a_start_that_waited_is_no_matter_of_its_imports(tmp_path: Path) -> None
         "By samples, the main thread spent 1.50 s more waiting for a core that others had, 500 ms more standing still "
         "(a disk, another process, a lock)."
     )
-    assert finding.next_step.startswith("Run both once before")
+    assert finding.next_step.startswith("Stop what else runs on the machine")
+
+
+def test_a_module_that_the_other_run_does_not_import_is_named_with_its_line(tmp_path: Path) -> None:
+    """Of 2 s more, 1.5 s are pandas'; the rest is of the start."""
+    script, pandas = runs.span("script", 0, 9, span_id=9), {"name": "pandas", "span_id": 4, "parent_id": 9, "line": 3}
+    tables = imported(4, 20)
+    spans = [*tables["spans"], script, runs.span("import", 2, 3.5, **pandas)]
+    slow = Planted({**tables, "spans": spans, "phases": parts(import_=4, fit_steps=6, teardown=2)}, lasting(12))
+
+    new, start = diagnose.diagnose_gap(compared(slow, Planted(imported(2, 20)), tmp_path)).findings
+
+    assert new.claim.startswith("Importing pandas (1.50 s), which b does not import, takes 1.50 s more")
+    assert (new.at_stake_ns, new.line) == (1.5 * S, 3)
+    assert (start.slug, start.at_stake_ns) == ("import-heavy", S // 2)

@@ -8,7 +8,19 @@ from typing import Any
 import pytest
 
 from tests.unit import runs
-from tests.unit.analysis.findings.cases import BEGIN, BUSY, Planted, cpu, diagnosed, pick, quiet, slugs, threads
+from tests.unit.analysis.findings.cases import (
+    BEGIN,
+    BUSY,
+    KERNELS,
+    Planted,
+    cpu,
+    diagnosed,
+    longer,
+    pick,
+    quiet,
+    slugs,
+    threads,
+)
 from tests.unit.runs import S
 
 
@@ -82,3 +94,17 @@ def test_threads_that_the_engine_chose_itself_are_less_sure(
 
     found = diagnosed(tmp_path / "r", runs.manifest(environment=environment), **{**tables, **kernels})
     assert pick(found, "threads-underused").confidence == confidence
+
+
+def test_a_run_with_as_few_threads_is_no_slower_for_these(tmp_path: Path) -> None:
+    """Both of a pair have one thread on two cores."""
+    slow = longer(6, spans=threads(1), **runs.window([{**KERNELS[0], "ms": 36}], dur_ms=40))
+    slow = slow.changed(lambda tables: {**tables, **cpu((2.5, BEGIN), (7.5, BUSY))})
+    with_two = Planted(quiet(spans=threads(2), **cpu((2.5, BEGIN), (7.5, BUSY))))
+
+    found = [Planted(slow.tables, slow.told, against=other) for other in (planted(), with_two)]
+
+    assert ["threads-underused" in slugs(one.diagnosis(tmp_path / str(n))) for n, one in enumerate(found)] == [
+        False,
+        True,
+    ]
