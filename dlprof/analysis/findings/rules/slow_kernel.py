@@ -34,12 +34,12 @@ def look(case: Case) -> Iterator[Claim]:
     """Kernels of the same layer and direction on both sides."""
     if case.against is None:
         raise Abstain("it takes a second run to say that a kernel is slow: dlprof diagnose A B")
-    if case.against.unsplit is not None:
-        raise Abstain(f"kernels were not seen in both runs: {case.against.unsplit}")
-    larger = _larger_model(case)
+    larger = _larger_model(case, is_split=case.against.unsplit is None)
     if larger is not None:
         yield from larger
         return
+    if case.against.unsplit is not None:
+        raise Abstain(f"kernels were not seen in both runs: {case.against.unsplit}")
     items = _for_equal_work(case)
     optimisers = training.other_optimizers(case.run, case.other.run) if case.other is not None else None
     if optimisers is not None:
@@ -53,7 +53,7 @@ def look(case: Case) -> Iterator[Claim]:
         yield _claim(case, case.against, group)
 
 
-def _larger_model(case: Case) -> list[Claim] | None:
+def _larger_model(case: Case, *, is_split: bool) -> list[Claim] | None:
     """What a model of another size asks of its kernels; None: the models are of one size, as far as that is known.
 
     Layers of one name are not the same layer then, and which takes longer for as much work is not known.
@@ -63,13 +63,16 @@ def _larger_model(case: Case) -> list[Claim] | None:
         return None
     if mine < theirs:
         raise Abstain(f"the models differ: {mine:,} and {theirs:,} trainable weights")
-    takes = {**case.takes(case.steps / StepPart.KERNELS), **_started_more(case)}
+    takes = case.takes(case.steps)
+    if is_split:
+        takes = {**case.takes(case.steps / StepPart.KERNELS), **_started_more(case)}
+    what = "Kernels, and starting them, take" if is_split else "Its steps take"
     if sum(takes.values()) <= _SHARE_OF_GAP * case.whole_ns:
         return []
     return [
         Claim(
             Sentence(
-                f"The models differ: {mine:,} trainable weights beside {theirs:,}. Kernels, and starting them, take",
+                f"The models differ: {mine:,} trainable weights beside {theirs:,}. {what}",
                 more=True,
             ),
             takes,

@@ -92,3 +92,15 @@ def test_a_layer_that_is_called_twice_is_not_slow(tmp_path: Path) -> None:
     slow = longer(6, **runs.window([KERNELS[0], KERNELS[0]], dur_ms=40))
 
     assert "slow-kernel" not in slugs(Planted(slow.tables, slow.told, against=Planted(quiet())).diagnosis(tmp_path))
+
+
+def test_a_larger_model_takes_longer_also_where_kernels_were_not_traced(tmp_path: Path) -> None:
+    """Its steps are one part then."""
+    bare: dict[str, Any] = {"kernel_windows": [], "kernel_ops": [], "kernel_events": []}
+    slow = longer(6, **bare, spans=sized(2_499_082))
+    against = Planted(quiet(**bare, spans=sized(399_370)))
+    finding = pick(Planted(slow.tables, slow.told, against=against).diagnosis(tmp_path), "slow-kernel")
+
+    assert finding.claim.startswith(
+        "The models differ: 2,499,082 trainable weights beside 399,370. Its steps take 6.00 s"
+    )
