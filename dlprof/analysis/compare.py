@@ -303,9 +303,16 @@ def have_one_engine(a: Side, b: Side) -> bool:
 
 
 def _unequal_steps(a: Side, b: Side) -> dict[Loop, tuple[int, int]]:
-    """Loops in which both sides did steps, and not as many: how many each did, by its first run."""
-    one, two = ({found.loop: found.count for found in steps.of_run(side.runs[0])} for side in (a, b))
-    both = {loop: (one[loop], two[loop]) for loop in _OF_LOOP if one.get(loop) and two.get(loop)}
+    """Loops in which both sides did steps, and not as many: how many each did, by its first run.
+
+    None where their batches are of unequal size: the same data are more steps of smaller batches then.
+    """
+    one, two = (trainings.of_run(side.runs[0]) for side in (a, b))
+    sizes = (one.batch_size, two.batch_size) if one is not None and two is not None else (None, None)
+    if sizes[0] != sizes[1] and None not in sizes:
+        return {}
+    mine, other = ({found.loop: found.count for found in steps.of_run(side.runs[0])} for side in (a, b))
+    both = {loop: (mine[loop], other[loop]) for loop in _OF_LOOP if mine.get(loop) and other.get(loop)}
     return {loop: counts for loop, counts in both.items() if abs(counts[0] - counts[1]) > STEPS_TOLERANCE * max(counts)}
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dlprof.analysis import layer_times, step_split
+from dlprof.analysis import layer_times, loops, step_split
 from dlprof.analysis.columns import Integers, integers, steps_of, total
 from dlprof.analysis.kernel_window import main_window
 from dlprof.analysis.layer_times import LayerTime
@@ -98,7 +98,8 @@ def _by_window(run: Run, loop: Loop, time_ns: int) -> StepLeaves | None:
     longer_ns = _longer(run, loop, time_ns, window.agreement)
     parts = shared(time_ns - longer_ns, weights)
     if window.agreement is not None:
-        _add_longer(parts, longer_ns, window.agreement.more, time_ns - longer_ns)
+        rest = StepPart.INPUT if loops.fetches_inside_steps(run) else StepPart.HOST_PYTHON
+        _add_longer(parts, longer_ns, window.agreement.more, time_ns - longer_ns, rest)
     kernels_ns = parts.pop(StepPart.KERNELS, 0)
     layers = layer_times.shares(run, kernels_ns, window.window)
     if not layers:
@@ -128,16 +129,19 @@ def _own_times(steps: pa.Table, loop: Loop) -> Integers:
     return integers(plain["dur_ns"]) - callbacks
 
 
-def _add_longer(parts: dict[StepPart, int], longer_ns: int, more: Mapping[StepPart, float], typical_ns: int) -> None:
-    """What some steps took longer goes to the parts in which traced ones did, as far as these tell; else to the host.
+def _add_longer(
+    parts: dict[StepPart, int], longer_ns: int, more: Mapping[StepPart, float], typical_ns: int, rest: StepPart
+) -> None:
+    """What some steps took longer goes to the parts in which traced ones did, as far as these tell.
 
-    Kernels of equal work take no longer in some steps than in others.
+    Kernels of equal work take no longer in some steps than in others: the rest is Python of the host, or, where steps
+    fetch their batches themselves, and have hardly any Python, waits for these.
     """
     seen_ns = min(longer_ns, int(sum(more.values()) * typical_ns))
     for part, ns in proportional(seen_ns, {part: int(share * typical_ns) for part, share in more.items()}).items():
         parts[part] = parts.get(part, 0) + ns
         longer_ns -= ns
-    parts[StepPart.HOST_PYTHON] = parts.get(StepPart.HOST_PYTHON, 0) + longer_ns
+    parts[rest] = parts.get(rest, 0) + longer_ns
 
 
 def _bounds(

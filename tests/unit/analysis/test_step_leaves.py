@@ -5,9 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from dlprof.analysis import breakdown
 from dlprof.schema.tree_paths import TreePath
 from tests.unit import runs
+from tests.unit.analysis.findings.cases import on
 from tests.unit.runs import MS, S
 
 KERNELS = [
@@ -76,14 +79,18 @@ def test_waits_and_callbacks_of_the_window_are_in_other_phases(tmp_path: Path) -
     assert tree.leaves[TreePath("fit/steps/dispatch")] == S
 
 
-def test_a_pause_in_every_tenth_step_makes_no_kernel_longer(tmp_path: Path) -> None:
-    """225 steps of 20 ms, of which half are products, and 25 of 220 ms, none of them traced: 5 s of pauses."""
+@pytest.mark.parametrize(("inside", "part"), [(False, "host_python"), (True, "input")])
+def test_a_pause_in_every_tenth_step_makes_no_kernel_longer(tmp_path: Path, inside: bool, part: str) -> None:
+    """225 steps of 20 ms, of which half are products, and 25 of 220 ms, none of them traced: 5 s of pauses.
+
+    Steps that fetch their batches themselves wait for these.
+    """
     steps = runs.steps(250)
     for row in steps[200:225]:
         row["dur_ns"] += 200 * MS
     tables = {**runs.window([{**KERNELS[0], "ms": 10}]), "steps": steps, "phases": runs.phases(fit_steps=10)}
-    tree = breakdown.of_run(runs.trained(tmp_path / "r", **tables))
+    tree = breakdown.of_run(runs.trained(tmp_path / "r", on("tensorflow", input_inside_step=inside), **tables))
 
     assert tree is not None
     assert tree.leaves[TreePath("fit/steps/kernels/matmul")] == 5 * S // 2
-    assert tree.leaves[TreePath("fit/steps/host_python")] == 5 * S
+    assert tree.leaves[TreePath(f"fit/steps/{part}")] == 5 * S

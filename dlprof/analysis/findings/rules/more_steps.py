@@ -26,6 +26,7 @@ def look(case: Case) -> Iterator[Claim]:
         Sentence(f"{case.against.a.label} did {told} {label}. At what one takes in {label}, those more take"),
         case.more_steps,
         [Query("steps by loop", "SELECT loop, sum(count) AS steps, sum(dur_ns) AS time_ns FROM steps GROUP BY loop")],
-        "If that is not what you compare, give both as many steps: the same data, batch size and epochs.",
+        "If that is not what you compare, give both as many steps: the same data, batch size and epochs. Where smaller "
+        "batches made them more, larger ones are what saves.",
         support=Support(Ground.STATED),
     )

@@ -31,6 +31,15 @@ def test_twice_the_steps_are_told_as_that(tmp_path: Path) -> None:
     )
 
 
+def test_more_steps_of_smaller_batches_are_no_more_work(tmp_path: Path) -> None:
+    """The same data in twice as many batches: that these are small is the cause."""
+    slow, fast = ({"spans": [runs.fit_span(batch_size=size)]} for size in (32, 64))
+    twice = planted().changed(lambda tables: {**tables, **slow})
+    one = Planted(quiet(**fast))
+
+    assert "more-steps" not in slugs(Planted(twice.tables, twice.told, against=one).diagnosis(tmp_path))
+
+
 def test_what_each_step_takes_longer_is_left_to_other_causes(tmp_path: Path) -> None:
     """600 steps of 30 ms beside 300 of 20: 6 s of 12 are more steps, and 6 s are longer ones."""
     phases = parts(fit_steps=18, teardown=2)
