@@ -26,7 +26,7 @@ from dlprof.ingest.kernels.intervals import Intervals
 from dlprof.ingest.kernels.trace import Trace
 from dlprof.ingest.kernels.windows import KernelWindow, windows_table
 from dlprof.ingest.own.disturbed_steps import Undisturbed, undisturbed
-from dlprof.schema.manifest import Clock
+from dlprof.schema.manifest import Anchor, Clock
 from dlprof.schema.vocabulary import LOOP_OF_SPAN
 
 _GRAPHS = ("*-graph-[0-9][0-9][0-9].json", "*-nodes.json")
@@ -49,6 +49,8 @@ class _WindowFile(msgspec.Struct):
     stop_cost_ns: int | None
     zero_ns: int | None = None
     """Zero of the clock of the files; None: they tell it themselves."""
+    anchor: Anchor | None = None
+    """How the process's clock stands to the wall clock right behind the window; None: an older probe."""
 
 
 @dataclass
@@ -112,7 +114,11 @@ class Windows:
             if trace is not None:
                 dropped += trace.dropped
                 self.skipped += trace.skipped
-                shift = self._shift(trace) if window.zero_ns is None else window.zero_ns - self.process.origin_ns
+                shift = (
+                    self._shift(trace, window.anchor)
+                    if window.zero_ns is None
+                    else window.zero_ns - self.process.origin_ns
+                )
                 self._assembly.add(trace, replace(self._context(shift, model, steps), span=span))
         self._windows.append(
             KernelWindow(
@@ -160,11 +166,17 @@ class Windows:
     def _wall_ns(self) -> int:
         return int(self.run["phases"]["dur_ns"].to_numpy().sum()) if "phases" in self.run else 0
 
-    def _shift(self, trace: Trace) -> int:
-        """What turns the trace's clock, which is the wall clock, into the run's."""
+    def _shift(self, trace: Trace, near: Anchor | None = None) -> int:
+        """What turns the trace's clock, which is the wall clock, into the run's.
+
+        Args:
+            trace: The trace.
+            near: How both stood to each other when it was made: while the wall clock is set it may go half a percent
+                faster. None: as they did when the run began.
+        """
         if trace.first_ns is None:
             return 0
-        anchor = self.clock.anchor_start
+        anchor = near or self.clock.anchor_start
         if anchor is None:  # dlprof was killed before it wrote one
             raise ArtifactError("the run does not say how its clock stands to the wall clock", path=trace.path)
         return int((trace.zero_ns or 0) - (anchor.wall_ns - anchor.perf_ns + self.process.origin_ns))

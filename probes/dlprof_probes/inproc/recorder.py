@@ -176,6 +176,11 @@ class Recorder(Stream):
         self._outermost[get_ident()] = name, time_ns
         return lasted < ROUTINE_NS and time_ns - self._last_flush < ROUTINE_FLUSH_NS
 
+    def outermost_began(self):
+        """When the outermost open span of the calling thread began (ns); 0: none is open."""
+        ident = get_ident()
+        return self._outermost.get(ident, ("", 0))[1] if self.stacks.get(ident) else 0
+
     def begin_at(self, kind, name, time_ns, place):
         """Begin a span that nothing counts as being inside of, at a time that is past.
 

@@ -19,7 +19,7 @@ from dlprof.ingest.formats.base import FileContent, Reader
 from dlprof.ingest.kernels.events import EventRow
 from dlprof.ingest.kernels.trace import Lane, Trace
 from dlprof.ingest.own.windows import Windows
-from dlprof.schema.manifest import Clock
+from dlprof.schema.manifest import Anchor, Clock
 from dlprof.schema.tables import TABLES
 from dlprof.schema.vocabulary import EventKind
 
@@ -87,6 +87,19 @@ def test_a_plug_ins_reader_serves_the_windows_of_its_engine(tmp_path: Path) -> N
     assert tables["kernel_events"].select(["start_ns", "dur_ns", "window"]).to_pylist() == [
         {"start_ns": 1_100, "dur_ns": 50, "window": 0}
     ]
+
+
+@pytest.mark.usefixtures("toy")
+@pytest.mark.parametrize(("own", "start_ns"), [({"perf_ns": 3_000, "wall_ns": 53_500}, 600), (None, 1_100)])
+def test_a_window_has_the_clock_of_its_own_moment(tmp_path: Path, own: dict[str, int] | None, start_ns: int) -> None:
+    """The wall clock was 50,000 ahead when the run began, and is set to be 500 more; older probes do not tell."""
+    clock = Clock(anchor_start=Anchor(perf_ns=1_000, wall_ns=51_000))
+    windows = Windows(PROCESS, {}, clock)
+    path = window(tmp_path, "toy", zero_ns=None, anchor=own)
+    (tmp_path / "trace.txt").write_text("matmul 52100 50\n")
+    windows.add(path)
+
+    assert windows.tables()["kernel_events"]["start_ns"].to_pylist() == [start_ns]
 
 
 @pytest.mark.usefixtures("toy")
