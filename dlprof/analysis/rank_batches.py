@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median, median_low
 
@@ -96,11 +96,7 @@ def longer_rows(members: Sequence[Member], slow: int) -> Larger | None:
     Returns:
         None: they are not longer than the others', or a rank has none that were seen.
     """
-    lengths = {
-        member.rank: told.padding.length if told is not None and told.padding is not None else None
-        for member, told in _trainings(members)
-    }
-    return _of_rank(lengths, slow)
+    return _of_rank(members, slow, lambda told: told.padding.length if told.padding is not None else 0.0)
 
 
 def more_kept(members: Sequence[Member], slow: int) -> Larger | None:
@@ -113,24 +109,17 @@ def more_kept(members: Sequence[Member], slow: int) -> Larger | None:
     Returns:
         None: they keep no more than the others', or that of a rank was not seen.
     """
-    kept = {
-        member.rank: float(sum(told.saved_floats.values())) if told is not None and told.saved_floats else None
-        for member, told in _trainings(members)
-    }
-    return _of_rank(kept, slow)
+    return _of_rank(members, slow, lambda told: float(sum(told.saved_floats.values())))
 
 
-def _trainings(members: Sequence[Member]) -> Iterator[tuple[Member, training.Training | None]]:
-    return ((member, training.of_run(member.run)) for member in members)
-
-
-def _of_rank(figures: Mapping[int, float | None], slow: int) -> Larger | None:
-    """The slow rank's figure beside the others', where all are known and it is the larger one."""
-    own, others = figures.get(slow), [one for rank, one in figures.items() if rank != slow]
-    known = [one for one in others if one]
-    if own is None or not known or len(known) < len(others):
+def _of_rank(members: Sequence[Member], slow: int, figure: Callable[[training.Training], float]) -> Larger | None:
+    """The slow rank's figure beside the others', where all are known (0: it is not) and it is the larger one."""
+    trained = {member.rank: training.of_run(member.run) for member in members}
+    figures = {rank: figure(told) if told is not None else 0.0 for rank, told in trained.items()}
+    own, others = figures.pop(slow, 0.0), list(figures.values())
+    if not own or not others or not all(others):
         return None
-    found = Larger(own, median(known))
+    found = Larger(own, median(others))
     return found if found.times > 1 else None
 
 

@@ -85,11 +85,11 @@ def claims(case: Case) -> Iterator[Claim]:
 def _called(case: Case, layers: Sequence[Layer], rows: Sequence[kernels.Row]) -> Called | None:
     """The script's own line that calls the model so often, where no gradient is taken of that; None: there is none."""
     times = max((layer.times for layer in layers), default=0.0)
-    names = {layer.name for layer in layers}
-    ways = Counter(
-        {way: sum(row.count for row in rows if row.layer in names and row.direction == way) for way in Direction}
+    of_layers = [row for row in rows if row.layer in {layer.name for layer in layers}]
+    there, back = (
+        sum(row.count for row in of_layers if row.direction == way) for way in (Direction.FORWARD, Direction.BACKWARD)
     )
-    if not times or ways[Direction.BACKWARD] > _DIFFERENTIATED * ways[Direction.FORWARD]:
+    if not times or back > _DIFFERENTIATED * there:
         return None
     return called_models.by_script(case, times)
 
