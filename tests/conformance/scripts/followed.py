@@ -155,7 +155,11 @@ def worker_double_fork():
         os._exit(0)
     spin(0.3)
     load(1)
-    with open("daemon-%s" % ("first" if not os.path.exists("daemon-first") else "second"), "w") as file:
+    try:  # two of them come here at the same time: who makes the file has it
+        file = open("daemon-first", "x")
+    except FileExistsError:
+        file = open("daemon-second", "x")
+    with file:
         file.write("went on")
 
 
