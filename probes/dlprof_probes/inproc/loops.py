@@ -5,6 +5,7 @@ from threading import get_ident
 from dlprof_probes import wire
 from dlprof_probes.inproc import interrupts
 from dlprof_probes.inproc.clock import now
+from dlprof_probes.inproc.lifted_hooks import LiftedHooks
 from dlprof_probes.inproc.one_hot import OneHot
 from dlprof_probes.inproc.passed_again import Passed
 
@@ -292,10 +293,12 @@ class Loops(object):
         compiles: One-element list: how many graphs were compiled so far in this process.
         compiled_at: When the last of them was (ns).
         waits: One-element list: whether waits for the device are looked at (`Waits`).
+        lifted: `LiftedHooks`, which are back when a loop begins.
     """
 
     def __init__(self, recorder, windows):
         self.current = {}
+        self.lifted = LiftedHooks(self.current)
         self.compiles = [0]
         self.compiled_at = 0
         self.waits = [False]
@@ -306,6 +309,7 @@ class Loops(object):
 
     def open(self, span, kind):
         """Start a loop in span `span`, of that kind, on the calling thread."""
+        self.lifted.put_back()
         ident = get_ident()
         loop = Loop(self._recorder, self.compiles, span, self.waits, self.current.get(ident))
         outer = self.outer.setdefault(ident, [])
@@ -370,6 +374,7 @@ class Loops(object):
         ident = get_ident()
         if self.current.get(ident) is not None or self._recorder.stack():
             return None
+        self.lifted.put_back()
         loop = self._on_batch.get((ident, name))
         if loop is None:
             span = self._recorder.begin(wire.SpanKind.ON_BATCH, name, nests=False)

@@ -245,6 +245,13 @@ class Probe(object):
         if vars(owner).get(name) is not original:
             inside = self.routine.inside
             self.replace(owner, name, lambda f: self.wrappers.passing_by(original, f, inside), again=True)
+            self.loops.lifted.add(owner, name, original)
+
+    def lifting(self, owner, name, make):
+        """Replace `owner.name` by `make(original)`, but for stretches of calls that are told in short."""
+        original = vars(owner).get(name)
+        if self.replace(owner, name, make):
+            self.loops.lifted.add(owner, name, original)
 
     def _loop_hooks(self, kind, name):
         """What is called before and after each call of a method that is a loop; neither raises."""

@@ -4,6 +4,10 @@ A call of `predict` for one row takes a third of a millisecond, and the hooks in
 a line calls the same model with an array of the same shape and the same settings as a hundred times before, each time
 over at once, its span, its line, its steps and the facts that it shares with the others are recorded, and the hooks
 inside of it are passed by. Every fiftieth is looked at in full.
+
+To pass a hook by costs something, too, and fourteen of them are inside of a call of `predict`. So they are taken off
+(`lifted_hooks`) as long as no thread runs anything but such calls. The stand-in for the step function alone tells the
+step then, which is why calls of several steps keep them.
 """
 
 import weakref
@@ -16,6 +20,9 @@ AFTER = 100
 """Calls in a row that are alike, before any is passed by."""
 IN_FULL = 50
 """One of so many is looked at in full."""
+KNOWN_AFTER = 10
+"""So many of these that were alike, too, and one of `IN_FULL_LATER` is."""
+IN_FULL_LATER = 500
 SHORT_NS = 5000000
 """A call that takes longer can bear its hooks."""
 _MOST_PLACES = 256
@@ -66,6 +73,7 @@ class RoutineCalls(object):
     def forget(self):
         """No call runs: this is a forked child."""
         self.inside.clear()
+        self._probe.loops.lifted.forget()
         for method in self._methods:
             method.forget()
 
@@ -98,6 +106,12 @@ class _Method(object):
         if probe.recorder.stacks.get(ident) or probe.windows.active is not None or ident in inside:
             return None
         place.left -= 1
+        lifted = probe.loops.lifted
+        if lifted.are_off != place.is_one_step:
+            if place.is_one_step:
+                lifted.take_off(inside)
+            else:
+                lifted.put_back()
         begun = now()
         span = probe.recorder.begin_like(place.spans, begun)
         probe.loops.reopen(place.loop, span, begun)
@@ -139,7 +153,7 @@ class _Method(object):
         else:
             place.again(args, kwargs, is_short)
         if place is not None:
-            place.loop = loop
+            place.ran(loop)
             place.spans = self._probe.recorder.alike(self._kind, self._name, place.user_line, facts)
 
     def thread_ended(self, ident):
@@ -159,12 +173,13 @@ class _Place(object):
         user_line: Its file and line.
         spans: What spans of calls have in common (`Recorder.alike`), as of the last call in full.
         loop: The loop of that call.
+        is_one_step: That was one step, which the stand-in for the step function tells.
         alike: Calls in a row that were alike.
         left: Calls that may be told in short before one is looked at in full.
     """
 
     __slots__ = (
-        "_arrays", "_attribute", "_code", "_function", "_model", "_settings", "alike", "left",
+        "_arrays", "_attribute", "_code", "_function", "_model", "_settings", "alike", "is_one_step", "left",
         "loop", "spans", "user_line",
     )  # fmt: skip
 
@@ -180,6 +195,12 @@ class _Place(object):
         self._arrays = [(a.__class__, getattr(a, "shape", None), getattr(a, "dtype", None)) for a in args[1:]]
         self._settings = dict(kwargs)
         self.alike = self.left = 0
+
+    def ran(self, loop):
+        """That was the loop of a call that was looked at in full. One that shows its progress has callbacks."""
+        self.loop = loop
+        is_told = loop.step_index == 1 and getattr(self._function, "_dlprof", False)
+        self.is_one_step = is_told and self._settings.get("verbose") == 0
 
     def takes(self, args, kwargs):
         """Whether a call is like the last one: the same model and settings, arrays of the same types and shapes."""
@@ -202,6 +223,9 @@ class _Place(object):
         """Another call was looked at in full. One that took long, as on a busy machine, is followed by one in full."""
         if self.takes(args, kwargs):
             self.alike += 1
-            self.left = IN_FULL - 1 if is_short and self.alike >= AFTER else 0
+            if not is_short or self.alike < AFTER:
+                self.left = 0
+            else:
+                self.left = (IN_FULL if self.alike < AFTER + KNOWN_AFTER else IN_FULL_LATER) - 1
         else:
             self.note(args, kwargs)

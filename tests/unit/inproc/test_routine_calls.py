@@ -234,3 +234,57 @@ def test_what_was_seen_of_calls_is_that_of_a_thread(probe: Probe, predicting: Pr
     predicting.model.predict(ROW)
 
     assert (short > 0, probe.routine.short - short) == (True, 0)
+
+
+def test_hooks_inside_are_taken_off_where_a_call_is_one_step(probe: Probe, predicting: Predicting, now: Clock) -> None:
+    """The stand-in for the step function tells that; a call in full has its hooks again."""
+    predicting.model.predict_function = probe.wrappers.StepFunction(lambda: None, probe.loops.current, lambda: now.ns)
+    predicting.inside = predicting.model.predict_function
+    off = []
+    for _ in range(10):
+        predicting.model.predict(ROW, verbose=0)
+        off.append(probe.loops.lifted.are_off)
+
+    assert off == [False] * 5 + [True] * 4 + [False]
+
+
+@pytest.mark.parametrize(("steps", "verbose"), [(2, 0), (1, 1)])
+def test_hooks_stay_where_more_is_to_be_told(
+    probe: Probe, predicting: Predicting, now: Clock, steps: int, verbose: int
+) -> None:
+    """What a call of several steps waits for between them, and what one that shows its progress does for that."""
+    step = probe.wrappers.StepFunction(lambda: None, probe.loops.current, lambda: now.ns)
+    predicting.model.predict_function = step
+    predicting.inside = lambda: [step() for _ in range(steps)]
+    for _ in range(8):
+        predicting.model.predict(ROW, verbose=verbose)
+
+    assert not probe.loops.lifted.are_off
+
+
+def test_a_training_has_its_hooks_again(probe: Probe, predicting: Predicting, now: Clock) -> None:
+    """It may begin on any thread."""
+    step = predicting.model.predict_function = probe.wrappers.StepFunction(
+        lambda: None, probe.loops.current, lambda: now.ns
+    )
+    predicting.inside = step
+    for _ in range(8):
+        predicting.model.predict(ROW, verbose=0)
+    was_off = probe.loops.lifted.are_off
+
+    probe.loops.open(99, wire.SpanKind.FIT)
+
+    assert (was_off, probe.loops.lifted.are_off) == (True, False)
+
+
+def test_calls_that_were_alike_for_long_are_looked_at_rarely(
+    predicting: Predicting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nineteen are passed by here, behind two in full that were alike, too."""
+    monkeypatch.setattr(routine_calls, "KNOWN_AFTER", 2)
+    monkeypatch.setattr(routine_calls, "IN_FULL_LATER", 20)
+
+    for _ in range(5 + 5 + 5 + 19):
+        predicting.model.predict(ROW, verbose=2)
+
+    assert predicting.looked == 5 + 2

@@ -274,7 +274,13 @@ def _callbacks_span(probe, callback_list, name):
             _leave_callbacks(probe, token)
 
     enter, leave = probe.guard_enter(enter), probe.guard(leave)
-    probe.replace(callback_list, name, lambda f: probe.wrappers.spanned_callbacks(f, enter, leave))
+    replace = probe.lifting if _is_of_short_calls(name) else probe.replace
+    replace(callback_list, name, lambda f: probe.wrappers.spanned_callbacks(f, enter, leave))
+
+
+def _is_of_short_calls(name):
+    """Whether a method of callbacks is called in `predict` and `evaluate` alone, whose calls may be told in short."""
+    return name.startswith(("on_test_", "on_predict_"))
 
 
 def _enter_callbacks(probe, name, loop):
@@ -349,8 +355,9 @@ def batches(probe, callback_list, names):
     """Hook the batch boundaries. `names`: (begin, end) pairs of method names."""
     current, lines = probe.loops.current, probe.lines
     for begin, end in names:
-        probe.replace(callback_list, begin, lambda f: probe.wrappers.batch_begin(f, current, now, lines))
-        probe.replace(callback_list, end, lambda f: probe.wrappers.batch_end(f, current, now, lines))
+        replace = probe.lifting if _is_of_short_calls(begin) else probe.replace
+        replace(callback_list, begin, lambda f: probe.wrappers.batch_begin(f, current, now, lines))
+        replace(callback_list, end, lambda f: probe.wrappers.batch_end(f, current, now, lines))
 
 
 def numbers(logs):
