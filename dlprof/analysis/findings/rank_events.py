@@ -153,8 +153,9 @@ def _doing(run: Run, times: Sequence[tuple[int, int]]) -> str | None:
     for name, row in doings:
         found.setdefault(name, []).append((row["start_ns"], row["start_ns"] + row["dur_ns"]))
     shared = {name: Stretches.of(stretches).shared_ns(whole) for name, stretches in found.items()}
-    most = max(shared, key=lambda name: shared[name], default=None)
-    return most if most is not None and shared[most] >= _MOST_OF * whole.ns else None
+    filling = [name for name in shared if shared[name] >= _MOST_OF * whole.ns]
+    # What goes on in the wait for a batch says more than that one was waited for.
+    return max(filling, key=lambda name: (name != INPUT, shared[name]), default=None)
 
 
 def _input(run: Run) -> list[dict[str, int]]:

@@ -73,7 +73,7 @@ def test_a_loop_that_is_known_without_them_does_not(lifted: LiftedHooks, current
 
 def test_what_the_program_puts_in_the_place_of_a_hook_stays(lifted: LiftedHooks) -> None:
     """It may call on to the hook, or not: that is its own affair."""
-    Owner.called = programs_own  # type: ignore[method-assign]  # the fixture puts it back
+    Owner.called = programs_own  # type: ignore[method-assign,assignment]  # the fixture puts it back
 
     lifted.take_off({ME})
 
@@ -83,7 +83,7 @@ def test_what_the_program_puts_in_the_place_of_a_hook_stays(lifted: LiftedHooks)
 def test_what_the_program_puts_in_the_place_of_the_original_stays(lifted: LiftedHooks) -> None:
     """The hook does not come back then: it would hide that."""
     lifted.take_off({ME})
-    Owner.called = programs_own  # type: ignore[method-assign]
+    Owner.called = programs_own  # type: ignore[method-assign,assignment]
 
     lifted.put_back()
 

@@ -58,6 +58,17 @@ def test_a_batch_that_one_rank_alone_waits_for_is_told_as_its_input(tmp_path: Pa
     assert found.next_step.startswith("Give that rank input as cheap as the others'")
 
 
+def test_garbage_that_is_collected_in_the_wait_for_a_batch_is_what_it_does(tmp_path: Path) -> None:
+    """A loader that makes many objects sets it off."""
+    waits, late = paused(0), paused(1)
+    late["steps"][20]["input_ns"] = 800 * MS
+    late["gc"] = [
+        {"generation": 2, "start_ns": late["steps"][20]["start_ns"] - 780 * MS, "dur_ns": 760 * MS, "pid": 42}
+    ]
+    found = first(tmp_path, {0: 5, 1: 5}, rank_0=waits, rank_1=late)
+    assert found.claim.startswith("Rank 1 worked alone (collections of garbage) once, while all others")
+
+
 def test_a_step_of_a_slow_rank_that_took_longer_still_is_no_lone_work(tmp_path: Path) -> None:
     """It stands in the same line in all its steps: 800 ms once are more than 7 ms in each of 40, and of no other cause."""
     waits, late = paused(0), paused(1)
@@ -77,9 +88,12 @@ def test_without_collectives_steps_tell_it(tmp_path: Path) -> None:
     assert (found.slug, found.basis, found.at_stake_ns) == ("lone-work", "estimated", 800 * MS)
 
 
-@pytest.mark.parametrize("which", ["compiled", "traced"])
+@pytest.mark.parametrize("which", ["compiled", "traced", "told"])
 def test_what_ranks_wait_for_while_one_compiles_or_is_traced_is_no_lone_work(which: str, tmp_path: Path) -> None:
-    """The ranks do so one after the other, each of them once; 800 ms later in the training would be told."""
+    """The ranks do so one after the other, each of them once; 800 ms later in the training would be told.
+
+    The same while dlprof writes down what a tracer has seen of one.
+    """
     at = 2 if which == "compiled" else 20
     tables = {rank: {**paused(rank, at), "collectives": []} for rank in (0, 1)}
     if which == "compiled":
@@ -88,7 +102,11 @@ def test_what_ranks_wait_for_while_one_compiles_or_is_traced_is_no_lone_work(whi
                 step["compiled"] = True
     else:
         begin = tables[1]["steps"][at - 1]["start_ns"]
-        tables[1]["kernel_windows"] = [{"window": 0, "start_ns": begin, "dur_ns": 400 * MS, "pid": 42}]
+        row = {"start_ns": begin, "dur_ns": 400 * MS, "pid": 42}
+        table, more = (
+            ("kernel_windows", {"window": 0}) if which == "traced" else ("phase_intervals", {"phase": "dlprof"})
+        )
+        tables[1][table] = [{**row, **more}]
     found = ranked_runs.make(tmp_path, {0: 5, 1: 5}, rank_0=tables[0], rank_1=tables[1])
     assert of_ranks.look(found, ranks.of_run(found)).findings == ()
 
