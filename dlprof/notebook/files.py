@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dlprof import rundir
-from dlprof.errors import UsageError, nearest
+from dlprof.errors import NoInputError, UsageError, nearest
 from dlprof.export import writing
 from dlprof.export.formats import FORMATS
-from dlprof.notebook import columns, frames
-from dlprof.notebook.time_units import Unit, in_unit
+from dlprof.notebook import columns, frames, given
+from dlprof.notebook.time_units import Unit, checked, in_unit
 from dlprof.report import run_list
 from dlprof.report.html import files
 from dlprof.report.json_text import plain
@@ -35,8 +35,13 @@ def runs(folder: str | PathLike[str] = rundir.RUNS_FOLDER, *, unit: Unit = "ns")
     Raises:
         UnavailableError: pandas is not installed.
         UsageError: There is no such unit.
+        NoInputError: There is no such folder; of `dlprof_runs` there may be none yet.
     """
-    listed = run_list.list_runs(rundir.find(Path(fspath(folder))))
+    checked(unit)
+    place = Path(given.path(folder, "folder"))
+    if place != Path(rundir.RUNS_FOLDER) and not place.is_dir():
+        raise NoInputError(f"There is no folder {place}.")
+    listed = run_list.list_runs(rundir.find(place))
     return in_unit(frames.of_rows([plain(row) for row in listed.runs], columns.RUNS).set_index("run"), unit)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import fnmatch
+import os
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -93,6 +95,8 @@ class TraceMagics(Magics):
             traced = pipeline.trace_cell(settings, cell)
         finally:
             self._busy = False
+        if cell.error is None:  # else it may not have come to what defines them
+            self._tell_unknown(modules)
         if traced.failure is not None:
             print(f"dlprof: the run could not be stored: {traced.failure.message}", file=sys.stderr)
         elif traced.run is not None:
@@ -105,6 +109,16 @@ class TraceMagics(Magics):
         known = {word: self.shell.user_ns.get(word) for word in words}
         functions = [value for value in known.values() if isinstance(value, FunctionType)]
         return functions, [word for word in words if not isinstance(known[word], FunctionType)]
+
+    def _tell_unknown(self, modules: list[str]) -> None:
+        """Say which of the names of `--lines` are of nothing that could be counted: no line is missing by accident."""
+        for word in modules:
+            if word and not _is_loaded(word) and not isinstance(self.shell.user_ns.get(word), FunctionType):
+                print(
+                    f"dlprof: no line of {word} was counted: --lines takes functions of the notebook and modules that "
+                    "the cell imports, and it is neither",
+                    file=sys.stderr,
+                )
 
     def _elsewhere(self, args: argparse.Namespace, code: str) -> None:
         if "get_ipython()" in code:
@@ -135,6 +149,16 @@ class TraceMagics(Magics):
             print(f"dlprof: the run up to here is in {args.into}", file=sys.stderr)
         elif not args.no_report:
             display(view)
+
+
+def _is_loaded(word: str) -> bool:
+    """Whether a module has this name, or the file of one this path, as the probe understands a pattern of files."""
+    if os.sep not in word and not word.endswith(".py"):
+        return word in sys.modules
+    pattern = os.path.normpath(Path(word).absolute())
+    files = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
+    paths = [str(Path(file).absolute()) for file in files if isinstance(file, str)]
+    return any(path.startswith(pattern + os.sep) or fnmatch.fnmatch(path, pattern) for path in paths)
 
 
 def _flags(args: argparse.Namespace) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from dlprof.analysis import kernels as kernel_sums
 from dlprof.analysis import phase_threads, program, stacks
 from dlprof.errors import UsageError
-from dlprof.notebook import columns, frames
+from dlprof.notebook import columns, frames, given
 from dlprof.notebook.time_units import Unit, checked, in_unit
 from dlprof.report import kernel_json
 from dlprof.report.json_text import plain
@@ -80,7 +80,7 @@ class RunFrames:
         Raises:
             UsageError: They cannot be summed by that.
         """
-        if by not in kernel_sums.GROUPS:
+        if not isinstance(by, str) or by not in kernel_sums.GROUPS:
             raise UsageError(f"Kernels cannot be summed by {by}.", hint=", ".join(kernel_sums.GROUPS))
         self.run.require("kernel_ops", "kernel_events")
         report = kernel_json.as_json(kernel_sums.summarise(self.run, by, phase=phase), by, phase)
@@ -102,7 +102,12 @@ class RunFrames:
         return self._in(unit, frames.of_table(self._table("gpu")))
 
     def stacks(self, top: int = 5, *, unit: Unit | None = None) -> pd.DataFrame:
-        """The stacks that stood longest where phases are measured, `top` of each; `function` is the innermost."""
+        """The stacks that stood longest where phases are measured, `top` of each; `function` is the innermost.
+
+        Raises:
+            UsageError: `top` is no whole number from 1 on.
+        """
+        given.count(top, "top")
         self.run.require("stacks")
         own = program.pieces_of(self.run, "stacks")
         tables = own, self._table("frames"), self._table("phase_intervals")
@@ -117,7 +122,7 @@ class RunFrames:
             UsageError: There is no such table.
             BadDataError: It is lost.
         """
-        if name not in TABLES:
+        if not isinstance(name, str) or name not in TABLES:
             raise UsageError(f"There is no table {name}.", hint=", ".join(TABLES))
         return frames.of_table(self._table(name))
 
@@ -125,9 +130,9 @@ class RunFrames:
         """The answer to a query over the tables, in the SQL of DuckDB.
 
         Raises:
-            UsageError: DuckDB refuses the query.
+            UsageError: DuckDB refuses the query, it is not one, or it asks for nothing.
         """
-        return frames.of_table(query.arrow(self.run, text))
+        return frames.of_table(query.arrow(self.run, given.text(text, "A query")))
 
     def _in(self, unit: Unit | None, frame: pd.DataFrame) -> pd.DataFrame:
         return in_unit(frame, unit or self.unit)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, get_args
+import re
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from dlprof.errors import UsageError, nearest
 
@@ -12,44 +13,52 @@ if TYPE_CHECKING:
 Unit = Literal["ns", "us", "ms", "s"]
 """Units of time."""
 UNITS: tuple[str, ...] = get_args(Unit)
-_NS = {"us": 1e3, "ms": 1e6, "s": 1e9}
-"""Nanoseconds of each unit but the one that is stored."""
-_STORED = "_ns"
+_NS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
+"""Nanoseconds of each unit."""
+_TIME = re.compile(r"(?P<what>.+)_(?P<unit>ns|us|ms|s)")
+_RATE = "_per_s"
+"""Ends names of what is counted each second, which is no time."""
 
 
-def checked(unit: str) -> str:
+def checked(unit: object) -> Unit:
     """A unit that there is.
 
     Raises:
         UsageError: There is no such unit.
     """
-    if unit not in UNITS:
-        raise UsageError(f"There is no unit {unit} of time.", hint=", ".join(UNITS), near=nearest(unit, UNITS))
-    return unit
+    if not isinstance(unit, str) or unit not in UNITS:
+        near = nearest(unit, UNITS) if isinstance(unit, str) else ()
+        raise UsageError(f"There is no unit {unit} of time.", hint=", ".join(UNITS), near=near)
+    return cast("Unit", unit)
 
 
 def in_unit(frame: pd.DataFrame, unit: Unit) -> pd.DataFrame:
     """A copy of a frame with its times in another unit: `dur_ns` becomes `dur_ms`, and `<NA>` stays `<NA>`.
 
     Args:
-        frame: Any frame; columns and an index that end with `_ns` are times (ns), all else stays as it is.
+        frame: Any frame; columns of numbers and an index whose names end with `_ns`, `_us`, `_ms` or `_s` are times in
+            that unit, but for rates (`_per_s`); all else stays as it is.
         unit: `ns`, `us`, `ms` or `s`.
 
     Returns:
         A frame of the same shape; times are whole numbers in `ns`, else of 64 bits with a point.
 
     Raises:
-        UsageError: There is no such unit.
+        UsageError: There is no such unit, or it is no frame.
     """
+    import pandas as pd  # noqa: PLC0415
+
+    checked(unit)
+    if not isinstance(frame, pd.DataFrame):
+        raise UsageError(f"Times are in a frame of pandas, not in {frame!r}.", hint="in_unit(run.steps(), 'ms')")
     copy = frame.copy()
-    if checked(unit) == "ns":
-        return copy
-    for name in [name for name in copy.columns if _is_time(name)]:
-        copy[name] = copy[name] / _NS[unit]
-    if _is_time(copy.index.name):
-        copy.index = copy.index / _NS[unit]
+    for name in [name for name in copy.columns if _other(name, frame[name], unit)]:
+        copy[name] = _converted(copy[name], name, unit)
+    names = {name: _renamed(name, unit) for name in copy.columns if _other(name, frame[name], unit)}
+    if _other(copy.index.name, copy.index, unit):
+        copy.index = _converted(copy.index, copy.index.name, unit)
         copy.index.name = _renamed(frame.index.name, unit)
-    return copy.rename(columns=lambda name: _renamed(name, unit) if _is_time(name) else name)
+    return copy.rename(columns=names)
 
 
 def in_ms(frame: pd.DataFrame) -> pd.DataFrame:
@@ -57,9 +66,23 @@ def in_ms(frame: pd.DataFrame) -> pd.DataFrame:
     return in_unit(frame, "ms")
 
 
-def _is_time(name: object) -> bool:
-    return isinstance(name, str) and name.endswith(_STORED)
+def _other(name: object, values: Any, unit: str) -> bool:
+    """Whether these are times in another unit than this."""
+    from pandas.api.types import is_numeric_dtype  # noqa: PLC0415
+
+    told = _TIME.fullmatch(name) if isinstance(name, str) and not name.endswith(_RATE) else None
+    return told is not None and told["unit"] != unit and is_numeric_dtype(getattr(values, "dtype", object))
+
+
+def _converted(values: Any, name: object, unit: str) -> Any:
+    """Times in this unit; in ns whole numbers, as they are stored."""
+    told = _TIME.fullmatch(str(name))
+    assert told is not None  # noqa: S101  (`_other` has looked)
+    if unit != "ns":
+        return values * (_NS[told["unit"]] / _NS[unit]) if told["unit"] != "ns" else values / _NS[unit]
+    whole = (values * _NS[told["unit"]]).round()
+    return whole.astype("int64[pyarrow]" if "pyarrow" in str(values.dtype) else "Int64")
 
 
 def _renamed(name: object, unit: str) -> str:
-    return f"{str(name).removesuffix(_STORED)}_{unit}"
+    return _TIME.sub(rf"\g<what>_{unit}", str(name))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import replace
 from functools import cached_property
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +15,11 @@ from dlprof.analysis.findings import diagnose
 from dlprof.analysis.findings.finding import Diagnosis
 from dlprof.analysis.turned import turned
 from dlprof.errors import UsageError
-from dlprof.notebook import columns, files, frames, html
+from dlprof.notebook import columns, files, frames, given, html
 from dlprof.notebook.comparison_frames import ComparisonFrames
 from dlprof.notebook.plots import ComparisonPlots, RunPlots
 from dlprof.notebook.run_frames import RunFrames
-from dlprof.notebook.time_units import Unit, in_unit
+from dlprof.notebook.time_units import Unit, checked, in_unit
 from dlprof.pipeline import opening
 from dlprof.report import summary
 from dlprof.report.html import comparison_page, run_page
@@ -43,7 +43,7 @@ def open_run(run: str | PathLike[str] = "last", *, unit: Unit = "ns") -> RunView
         BadDataError: It is damaged or of a newer dlprof.
         UsageError: There is no such unit.
     """
-    return RunView(opening.open_run(fspath(run)), unit)
+    return RunView(opening.open_run(given.path(run, "A run")), checked(unit))
 
 
 def compare(
@@ -63,13 +63,14 @@ def compare(
 
     Raises:
         NoInputError: There is no such run.
-        UsageError: A run has no wall time, or there is no such unit.
+        UsageError: A run has no wall time, there is no such unit, or the labels are not two.
     """
     unit = unit or (a.unit if isinstance(a, RunView) else "ns")
-    names = [str(side.path) if isinstance(side, RunView) else fspath(side) for side in (a, b)]
+    named = None if labels is None else given.labels(labels)
+    names = [str(side.path) if isinstance(side, RunView) else given.path(side, "A side") for side in (a, b)]
     sides = opening.open_sides(names)
-    if labels is not None:
-        sides = [replace(side, label=label) for side, label in zip(sides, labels, strict=True)]
+    if named is not None:
+        sides = [replace(side, label=label) for side, label in zip(sides, named, strict=True)]
     return ComparisonView(comparing.compare(*sides), unit)
 
 
@@ -151,7 +152,7 @@ class _Diagnosed(ABC):
             page = self._whole_page(self.diagnosis, "")
         except UsageError as error:
             page = self._whole_page(None, error.message)
-        target = self._default_page() if path is None else Path(fspath(path))
+        target = self._default_page() if path is None else Path(given.path(path, "path"))
         return files.write_page(page, target, open_browser=open_browser)
 
     def _repr_html_(self) -> str:

@@ -29,6 +29,8 @@ _OF_KERNELS = ("kernel_events", "kernel_ops")
 """What the view `kernels` is made of."""
 _MAKE_NAMES = {"query_table", "query"}
 """Functions of DuckDB that read tables whose names a query makes up."""
+_PIVOT = "MULTI"
+"""What DuckDB takes PIVOT for: it looks at the values first."""
 _LIMITS = ("SET memory_limit = '1GB'", "SET threads = 2", "SET lock_configuration = true")
 """Of queries that nobody has looked at."""
 Result = TypeVar("Result")
@@ -125,7 +127,7 @@ def ask_within(run: Run, query: str, *, rows: int, seconds: float) -> tuple[Answ
 
 
 def arrow(run: Run, query: str) -> pa.Table:
-    """The same as a table of Arrow, with DuckDB's types; empty where the query gives no rows at all.
+    """The same as a table of Arrow, with DuckDB's types.
 
     Raises:
         UsageError: DuckDB refuses the query; its own words are in the message.
@@ -137,6 +139,28 @@ def arrow(run: Run, query: str) -> pa.Table:
         return _whole(rows if isinstance(rows, pa.Table) else rows.read_all())  # a reader from DuckDB 1.4 on
 
     return _asked(run, query, answer)
+
+
+def only_asks(query: str) -> None:
+    """Refuse what is not one question: of several only the last would be answered, and what is made does not stay.
+
+    Raises:
+        UsageError: It is none, several, or one that changes something.
+        duckdb.Error: It is no SQL.
+    """
+    import duckdb  # noqa: PLC0415
+
+    found = duckdb.extract_statements(query)
+    if not found:
+        raise UsageError("There is no query.", hint="SELECT * FROM phases")
+    if len(found) > 1:
+        raise UsageError(f"{len(found)} queries were given, and one is answered at a time.", hint="ask them one by one")
+    gives = [kind.name for kind in found[0].expected_result_type]
+    if found[0].type.name != _PIVOT and gives != ["QUERY_RESULT"]:
+        raise UsageError(
+            f"{found[0].type.name} asks the tables nothing: they are not changed, and nothing that is made stays.",
+            hint="SELECT, WITH ... SELECT, DESCRIBE or SUMMARIZE",
+        )
 
 
 def _kernels(run: Run) -> str:
@@ -157,6 +181,7 @@ def _asked(
 
     read = named(query)
     with _refusing(run), contextlib.ExitStack() as held:
+        only_asks(query)
         connection = held.enter_context(contextlib.closing(duckdb.connect(":memory:")))
         for name in TABLES.keys() - run.lost.keys():
             schema = _plain(TABLES[name])

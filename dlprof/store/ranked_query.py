@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from dlprof.errors import UsageError
-from dlprof.store.query import Answer, named, plain
+from dlprof.store.query import Answer, named, only_asks, plain
 from dlprof.store.ranked import RankedRun
 from dlprof.store.run import Run
 
@@ -38,6 +38,7 @@ def ask(ranked: RankedRun, query: str) -> Answer:
 
     connection = duckdb.connect(":memory:")
     try:
+        only_asks(query)
         needed = named(query)  # of a thousand ranks not all tables are read
         for name in needed:
             connection.register(name, table(ranked, name))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import dlprof
-from dlprof.errors import CannotCreateError, UsageError
+from dlprof.errors import CannotCreateError, NoInputError, UsageError
 from dlprof.notebook.views import RunView
 from tests.unit import runs
 
@@ -41,6 +41,15 @@ def test_a_folder_without_runs_is_an_empty_frame(tmp_path: Path) -> None:
 
     assert len(frame) == 0
     assert "wall_ns" in frame.columns
+
+
+def test_a_folder_that_there_is_not_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """But for the one that the first run would make."""
+    monkeypatch.chdir(tmp_path)
+
+    with pytest.raises(NoInputError, match="There is no folder nowhere"):
+        dlprof.runs("nowhere")
+    assert len(dlprof.runs()) == 0
 
 
 def test_times_can_be_had_in_milliseconds(tmp_path: Path) -> None:

@@ -95,3 +95,17 @@ def test_magics_in_a_process_of_its_own_are_refused(shell: Shell, capsys: pytest
     shell.run(elsewhere("!ls"))
 
     assert "in a process of its own a cell is plain Python" in capsys.readouterr().err
+
+
+def test_a_name_of_lines_that_is_nothing_is_told(
+    shell: Shell, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Functions of the notebook, of the cell itself, modules and files are something."""
+    Path("beside.py").write_text("x = 1\n")
+    monkeypatch.syspath_prepend(str(Path.cwd()))
+    shell.run("def before(): pass")
+    names = "before,inside,textwrap,./beside.py,nofunc"
+    shell.run(f"%%dlprof --probes phases,lines --no-report --lines {names}\nimport textwrap, beside\ndef inside(): 0")
+
+    told = [line for line in capsys.readouterr().err.splitlines() if "was counted" in line]
+    assert [line.partition(" was counted")[0] for line in told] == ["dlprof: no line of nofunc"]

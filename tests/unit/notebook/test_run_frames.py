@@ -56,9 +56,42 @@ def test_sql_answers_with_a_frame(trained: RunView) -> None:
     assert str(frame["dur_ns"].dtype) == "int64[pyarrow]"
 
 
-def test_sql_that_gives_no_rows_is_an_empty_frame(trained: RunView) -> None:
-    """Not an error."""
-    assert trained.sql("CREATE TABLE t (a INT)").empty
+def test_sql_that_finds_nothing_is_an_empty_frame(trained: RunView) -> None:
+    """With its columns."""
+    frame = trained.sql("SELECT loop FROM steps WHERE loop = 'none'")
+
+    assert (len(frame), list(frame.columns)) == (0, ["loop"])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("CREATE TABLE t (a INT)", "CREATE asks the tables nothing"),
+        ("SELECT 1; SELECT 2", "2 queries were given"),
+        ("", "There is no query"),
+        (3, "A query is a text"),
+    ],
+)
+def test_sql_that_asks_nothing_or_several_things_is_refused(trained: RunView, text: str, message: str) -> None:
+    """What is answered is what was asked."""
+    with pytest.raises(UsageError, match=message):
+        trained.sql(text)
+
+
+@pytest.mark.parametrize("top", [-1, 0, "x", True, 1.5])
+def test_so_many_stacks_are_refused_also_where_there_are_none(trained: RunView, top: int) -> None:
+    """A whole number from 1 on is needed."""
+    with pytest.raises(UsageError, match="top is a whole number from 1 on"):
+        trained.stacks(top)
+
+
+@pytest.mark.parametrize("given", [[], None, 3])
+def test_what_is_no_name_is_refused_as_one_that_there_is_not(trained: RunView, given: str) -> None:
+    """Of tables, and of what kernels are summed by."""
+    with pytest.raises(UsageError, match="There is no table"):
+        trained.table(given)
+    with pytest.raises(UsageError, match="Kernels cannot be summed by"):
+        trained.kernels(given)
 
 
 def test_sql_that_duckdb_refuses_is_a_usage_error(trained: RunView) -> None:

@@ -59,3 +59,44 @@ def test_a_unit_that_there_is_not_is_refused() -> None:
         dlprof.in_unit(frame(), "minutes")  # type: ignore[arg-type]
 
     assert told.value.hint == "ns, us, ms, s"
+
+
+@pytest.mark.parametrize("unit", ["us", "ms", "s"])
+def test_times_in_any_unit_can_be_had_in_any_other(unit: str) -> None:
+    """In ns they are whole numbers again, as they were stored."""
+    again = dlprof.in_unit(dlprof.in_unit(frame(), unit), "ns")  # type: ignore[arg-type]
+
+    assert list(again.columns) == ["start_ns", "dur_ns", "hits"]
+    assert again["start_ns"].tolist() == [0, 1_500_000]
+    assert again["dur_ns"].dtype == pd.ArrowDtype(pa.int64())
+    assert again["dur_ns"].isna().tolist() == [False, True]
+
+
+def test_seconds_become_milliseconds() -> None:
+    """Not left as they are."""
+    seconds = pd.DataFrame({"dur_s": [1.5, 2.0]}, index=pd.Index([0.25, 1.0], name="time_s"))
+
+    after = dlprof.in_ms(seconds)
+
+    assert (after.index.name, after.index.tolist()) == ("time_ms", [250.0, 1000.0])
+    assert after["dur_ms"].tolist() == [1500.0, 2000.0]
+
+
+def test_rates_and_texts_are_no_times() -> None:
+    """Whatever their names end with."""
+    other = pd.DataFrame({"flops_per_s": [3.0], "called_s": ["a"], "_s": [1.0]})
+
+    assert dlprof.in_ms(other).to_dict("list") == {"flops_per_s": [3.0], "called_s": ["a"], "_s": [1.0]}
+
+
+@pytest.mark.parametrize("value", [3, None, [1]])
+def test_what_is_no_frame_is_refused(value: object) -> None:
+    """In a sentence."""
+    with pytest.raises(UsageError, match="Times are in a frame of pandas"):
+        dlprof.in_ms(value)  # type: ignore[arg-type]
+
+
+def test_a_unit_that_is_no_text_is_refused() -> None:
+    """As one that there is not."""
+    with pytest.raises(UsageError, match="There is no unit None of time"):
+        dlprof.in_unit(frame(), None)  # type: ignore[arg-type]

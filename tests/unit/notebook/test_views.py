@@ -11,7 +11,7 @@ import pytest
 
 import dlprof
 from dlprof.errors import NoInputError, UsageError
-from dlprof.notebook.views import ComparisonView
+from dlprof.notebook.views import ComparisonView, RunView
 from tests.unit import runs
 from tests.unit.runs import MS, S
 
@@ -190,3 +190,18 @@ def test_the_exit_code_of_a_run_is_known(tmp_path: Path) -> None:
     runs.trained(tmp_path / "a")
 
     assert dlprof.open(tmp_path / "a").exit_code == 0
+
+
+@pytest.mark.parametrize("labels", ["ab", ("a",), ("a", 1), ("a", "b", "c"), 3])
+def test_labels_are_two_texts(trained: RunView, labels: tuple[str, str]) -> None:
+    """Two letters of one text are not."""
+    with pytest.raises(UsageError, match="labels are two texts"):
+        trained.compare(trained, labels=labels)
+
+
+@pytest.mark.parametrize("run", [None, 3, b"r"])
+def test_what_can_name_no_run_is_refused(trained: RunView, run: str) -> None:
+    """In a sentence, wherever a run is taken."""
+    for take in (dlprof.open, dlprof.view, trained.compare):
+        with pytest.raises(UsageError, match="is a path or a name, not"):
+            take(run)

@@ -72,3 +72,43 @@ def test_a_name_that_a_query_makes_up_is_read_all_the_same(tmp_path: Path) -> No
     run = trained(tmp_path / "r", cores=[{"time_ns": 0, "interval_ns": 10, "core": 0, "busy_pct": 50.0}])
 
     assert query.ask(run, "SELECT count(*) FROM query_table('co' || 'res')").rows == [(1,)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT 1;",
+        "WITH a AS (SELECT 1) SELECT * FROM a",
+        "FROM phases",
+        "DESCRIBE steps",
+        "SUMMARIZE phases",
+        "PRAGMA table_info('steps')",
+        "EXPLAIN SELECT 1",
+        "PIVOT phases ON phase USING sum(dur_ns)",
+        "VALUES (1)",
+    ],
+)
+def test_what_asks_is_answered(text: str, tmp_path: Path) -> None:
+    """In whichever words."""
+    assert query.ask(trained(tmp_path / "r"), text).rows
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("drop view steps", "DROP asks the tables nothing"),
+        ("create table x as select 1", "CREATE asks the tables nothing"),
+        ("delete from steps", "DELETE asks the tables nothing"),
+        ("set threads = 1", "SET asks the tables nothing"),
+        ("SELECT 1; SELECT 2", "2 queries were given"),
+        (" -- nothing", "There is no query"),
+    ],
+)
+def test_what_asks_nothing_is_refused(text: str, message: str, tmp_path: Path) -> None:
+    """An answer of a count, or none, would sound as if the run had been changed."""
+    run = trained(tmp_path / "r")
+    for ask in (query.ask, query.arrow):
+        with pytest.raises(UsageError, match=message):
+            ask(run, text)
+    with pytest.raises(UsageError, match=message):
+        query.ask_within(run, text, rows=5, seconds=5)

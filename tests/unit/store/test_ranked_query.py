@@ -36,3 +36,10 @@ def test_a_query_that_fails_says_why(tmp_path: Path) -> None:
     for query in ("SELECT nothing FROM steps", "SELECT * FROM read_csv('/etc/passwd')"):
         with pytest.raises(UsageError, match="The query failed"):
             ranked_query.ask(found, query)
+
+
+def test_a_query_that_asks_nothing_is_refused(tmp_path: Path) -> None:
+    """As of one run."""
+    found = ranked_runs.make(tmp_path, {0: 5, 1: 12})
+    with pytest.raises(UsageError, match="DROP asks the tables nothing"):
+        ranked_query.ask(found, "DROP VIEW steps")
