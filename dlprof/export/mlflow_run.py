@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from dlprof.errors import UnavailableError
@@ -26,6 +27,9 @@ _KEY = "dlprof.run"
 _METRICS_AT_ONCE, _PARAMETERS_AT_ONCE = 1000, 100
 """Of one request, by MLflow's own limits."""
 _PARAMETER_CHARACTERS = 6000
+_RIGHT, _SERVER = "is MLFLOW_TRACKING_URI, or -o, right?", "http://HOST:5000 of a server"
+_FOLDER = "MLFLOW_ALLOW_FILE_STORE"
+"""What MLflow wants to be told before it writes to a folder; its refusal has the name."""
 _ILLEGAL = str.maketrans(dict.fromkeys("'\"<>|\\*?[]{}()=+~`!@#$%^&,;", "_"))
 """MLflow takes letters, numbers, `_-. :/` in names."""
 
@@ -44,27 +48,34 @@ def send(run: Run, where: str | None) -> str:
         NoInputError: It is not known when the run was.
         UnavailableError: MLflow is not installed, does not answer or refuses, or it has the run already.
     """
-    client = _client(where)
+    mlflow = _module()
     told = tracked.of_run(run)
     from mlflow.exceptions import MlflowException  # noqa: PLC0415
 
     try:
         with contextlib.redirect_stdout(sys.stderr):  # where MLflow says in words of its own where the run is
-            made = _sent(client, told)
-    except (MlflowException, OSError) as error:
-        if "Max retries exceeded" in str(error):
-            address = safe(str(where or os.environ.get("MLFLOW_TRACKING_URI", "its tracking URI")))
-            raise UnavailableError(
-                f"MLflow does not answer at {address}.", hint="is MLFLOW_TRACKING_URI, or -o, right?"
-            ) from error
-        why = safe(str(error).partition("\n")[0])[:300]
-        raise UnavailableError(
-            f"MLflow refused the run: {why}", hint="is MLFLOW_TRACKING_URI, or -o, right?"
-        ) from error
+            made = _sent(mlflow.MlflowClient(tracking_uri=where), told)
+    except (MlflowException, OSError, ImportError) as error:
+        raise _refused(error, safe(str(where or os.environ.get("MLFLOW_TRACKING_URI", "its tracking URI")))) from error
     return f"{told.said} in run {made} of experiment {told.script}"
 
 
-def _client(where: str | None) -> mlflow.MlflowClient:
+def _refused(error: Exception, address: str) -> UnavailableError:
+    """What MLflow said, and what to do about it."""
+    said = str(error).strip()
+    if "Max retries exceeded" in said:
+        return UnavailableError(f"MLflow does not answer at {address}.", hint=_RIGHT)
+    if isinstance(error, ImportError) or "Unsupported" in type(error).__name__:  # as of a database, without SQLAlchemy
+        text = f"The client of MLflow that is installed has no store for {address}."
+        return UnavailableError(text, hint=f"-o {_SERVER}, or pip install mlflow: mlflow-skinny knows no databases")
+    if _FOLDER in said:
+        text = f"MLflow does not write to a folder ({address}) unless it is told that it may."
+        return UnavailableError(text, hint=f"set {_FOLDER}=true, or -o {_SERVER}")
+    why = safe(said.partition("\n")[0])[:300]
+    return UnavailableError(f"MLflow refused the run: {why}", hint=_RIGHT)
+
+
+def _module() -> ModuleType:
     try:
         import mlflow  # noqa: PLC0415
     except ModuleNotFoundError as error:
@@ -73,7 +84,7 @@ def _client(where: str | None) -> mlflow.MlflowClient:
         raise UnavailableError("MLflow is not installed.", hint="pip install 'dlprof[mlflow]'") from None
     logging.getLogger("mlflow").setLevel(logging.ERROR)
     os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "1")  # its seven take minutes where nobody answers
-    return mlflow.MlflowClient(tracking_uri=where)
+    return mlflow
 
 
 def _sent(client: mlflow.MlflowClient, told: Tracked) -> str:
