@@ -15,9 +15,9 @@ from typing import Annotated, Any
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
 from mcp.types import ToolAnnotations
-from pydantic import Field
+from pydantic import Field, ValidationError
 
-from dlprof.assistant import answers, bounds
+from dlprof.assistant import answers, bounds, tool_words
 from dlprof.errors import DlprofError
 from dlprof.version import __version__
 
@@ -44,6 +44,25 @@ _ONE_AT_A_TIME = threading.Lock()
 """Tools run on threads of the SDK; the caches of an open run are of one thread."""
 
 
+class _Server(MCPServer[Any]):
+    """The SDK's, but what is wrong with a call is said in a sentence."""
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], *others: Any, **options: Any) -> Any:
+        tool = next((one for one in await self.list_tools() if one.name == name), None)
+        if tool is None:
+            names = ", ".join(one.name for one in await self.list_tools())
+            raise ToolError(f"There is no tool {name}. Try: {names}")
+        strange = tool_words.unknown(name, list(arguments), list(tool.input_schema["properties"]))
+        if strange is not None:
+            raise ToolError(strange)
+        try:
+            return await super().call_tool(name, arguments, *others, **options)
+        except ToolError as error:
+            if not isinstance(error.__cause__, ValidationError):
+                raise
+            raise ToolError(tool_words.wrong(name, error.__cause__.errors(include_url=False))) from None
+
+
 def make(pages: Mapping[str, str], page: Callable[[str], str]) -> MCPServer[Any]:
     """The server.
 
@@ -51,7 +70,7 @@ def make(pages: Mapping[str, str], page: Callable[[str], str]) -> MCPServer[Any]
         pages: Pages of the documentation, and what each is about.
         page: Gives the text of one.
     """
-    server: MCPServer[Any] = MCPServer("dlprof", version=__version__, instructions=INSTRUCTIONS, log_level="WARNING")
+    server = _Server("dlprof", version=__version__, instructions=INSTRUCTIONS, log_level="WARNING")
     for tool in (runs, report, findings, lines, kernels, sql, compare):
         server.add_tool(tool, annotations=_READS_ONLY)
     _add_resources(server, pages, page)
@@ -126,7 +145,9 @@ def _answer(make_it: Callable[..., dict[str, Any]], *given: Any) -> dict[str, An
         with _ONE_AT_A_TIME:
             return bounds.within(make_it(*given))
     except DlprofError as error:
-        raise ToolError(f"{error.message} Try: {error.hint}" if error.hint else error.message) from None
+        raise ToolError(
+            f"{error.message} Try: {tool_words.hint(error.hint)}" if error.hint else error.message
+        ) from None
     except Exception as error:  # the SDK would tell the client no more than that there was one
         _LOGGER.exception("A tool failed.")
         raise ToolError(

@@ -63,7 +63,23 @@ def test_what_cannot_be_answered_is_an_error_with_what_to_try() -> None:
     found = asked(lambda client: client.call_tool("report", {"run": "none"}))
 
     assert found.is_error
-    assert found.content[0].text.endswith(": There is no run none; did you mean one? Try: dlprof runs")
+    assert found.content[0].text.endswith(": There is no run none; did you mean one? Try: call runs")
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "message"),
+    [
+        ("runs", {"most": -1}, "runs: most: input should be greater than or equal to 1, not '-1'."),
+        ("sql", {"run": "last"}, "sql: query is needed."),
+        ("runs", {"foldr": "x"}, "runs takes no argument foldr; did you mean folder? It takes: folder, most."),
+        ("nope", {}, "There is no tool nope. Try: runs, report, findings, lines, kernels, sql, compare"),
+    ],
+)
+def test_a_call_that_is_wrong_is_told_in_a_sentence(tool: str, arguments: dict[str, Any], message: str) -> None:
+    """Without addresses of another package's pages; nothing that was given is passed over."""
+    found = asked(lambda client: client.call_tool(tool, arguments))
+
+    assert (found.is_error, found.content[0].text) == (True, message)
 
 
 def test_answers_have_their_bounds() -> None:
