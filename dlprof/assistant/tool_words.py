@@ -2,37 +2,31 @@
 
 from __future__ import annotations
 
-import re
-import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from dlprof import hints
 from dlprof.errors import nearest
 
-_TOOLS = {"runs": "runs", "report": "report", "diagnose": "findings", "lines": "lines", "kernels": "kernels"}
-"""Commands, and the tool that answers the same."""
-_COMMAND = re.compile(
-    rf"dlprof (?P<command>{'|'.join(_TOOLS)})\b(?P<what> (?:'[^']*'|[^\s,;\-][^\s,;]*))?(?P<flags> --[^,;]+)?"
-)
-_TABLES = re.compile(r"dlprof sql \S+ lists")
+_CALLS = {
+    "runs": lambda folder: _call("runs", "folder", folder),
+    "report": lambda run: _call("report", "run", run),
+    "diagnose": lambda run: _call("findings", "run", run),
+    "lines": lambda run: _call("lines", "run", run),
+    "kernels": lambda run: _call("kernels", "run", run),
+}
+"""Commands, and how the tool that answers the same is called."""
+_TABLES = "the resource dlprof://tables lists the tables and their columns"
 _SIDES = "dlprof compare RUN,RUN RUN,RUN"
-_SHELL = re.compile(r"dlprof [a-z]|pip install")
 
 
 def hint(text: str) -> str:
     """What to try, as a call of a tool; what only a command can do is said to be for the shell."""
-    told = _TABLES.sub("the resource dlprof://tables lists", text)
-    told = told.replace(_SIDES, "call compare with a='RUN,RUN' and b='RUN,RUN'")
-    told = _COMMAND.sub(_call, told)
-    return f"in a shell: {told}" if _SHELL.match(told) else told
+    return hints.retold(text.replace(_SIDES, "call compare with a='RUN,RUN' and b='RUN,RUN'"), _CALLS, _TABLES)
 
 
-def _call(found: re.Match[str]) -> str:
-    if found["flags"]:
-        return found[0]  # tools have no such flags
-    what = "".join(shlex.split(found["what"] or ""))
-    given = f" with {'folder' if found['command'] == 'runs' else 'run'}={what!r}" if what else ""
-    return f"call {_TOOLS[found['command']]}{given}"
+def _call(tool: str, argument: str, value: str) -> str:
+    return f"call {tool}{f' with {argument}={value!r}' if value else ''}"
 
 
 def unknown(tool: str, given: Sequence[str], known: Sequence[str]) -> str | None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import webbrowser
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dlprof import rundir
-from dlprof.errors import NoInputError, UsageError, nearest
+from dlprof.errors import CannotCreateError, NoInputError, UsageError, nearest
 from dlprof.export import writing
 from dlprof.export.formats import FORMATS
 from dlprof.notebook import columns, frames, given
@@ -50,8 +50,10 @@ def write_page(page: str, path: Path, *, open_browser: bool) -> Path:
 
     Raises:
         UsageError: Another file has that name, or it is a folder.
-        CannotCreateError: It cannot be written.
+        CannotCreateError: There is no such folder, or it cannot be written.
     """
+    if not path.parent.is_dir():  # as of an export: a folder that is misspelt is not made
+        raise CannotCreateError(f"There is no folder {path.parent}.", hint="choose another with path=, or make it")
     written = files.write(page, path)
     if open_browser:
         webbrowser.open(written.resolve().as_uri())
@@ -60,8 +62,8 @@ def write_page(page: str, path: Path, *, open_browser: bool) -> Path:
 
 def export(run: Run, to: str, path: str | PathLike[str] | None, *, force: bool) -> Path:
     """Write a run for another viewer; see `dlprof.notebook.views.RunView.export`."""
-    if to not in FORMATS:
+    if given.text(to, "A format") not in FORMATS:
         raise UsageError(f"There is no format {to}.", hint=", ".join(FORMATS), near=nearest(to, FORMATS))
-    target = Path(fspath(path)) if path is not None else Path(run.name + FORMATS[to].ending)
+    target = Path(given.path(path, "path")) if path is not None else Path(run.name + FORMATS[to].ending)
     writing.write(run, to, target, force=force)
     return target

@@ -32,11 +32,13 @@ class Ended:
         code: Its exit code; that of dlprof where the cell was not run.
         interrupted: Whether it was interrupted from the notebook.
         said: The end of what it wrote to standard error.
+        held: What was not shown of that (`run_script`).
     """
 
     code: int
     interrupted: bool
     said: str
+    held: str = ""
 
 
 def run(text: str, flags: Sequence[str], output: Path) -> Ended:
@@ -59,6 +61,7 @@ def run_script(
     *,
     arguments: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
+    holds: str | None = None,
 ) -> Ended:
     """Trace a script by a dlprof of its own, into the run folder `output`; what it prints is shown as it comes.
 
@@ -68,6 +71,7 @@ def run_script(
         output: The run folder.
         arguments: Of the script.
         environment: Environment variables; None: those of this process.
+        holds: From a line on that begins so, what it writes to standard error is not shown, but given back.
     """
     command = [sys.executable, "-P", "-m", "dlprof", "trace", script, "-o", str(output), "--no-report", *flags]
     process = subprocess.Popen(
@@ -79,7 +83,7 @@ def run_script(
         start_new_session=True,
     )
     with process:
-        return _Output(process).until_the_end()
+        return _Output(process, holds).until_the_end()
 
 
 def missing_name(said: str, namespace: Mapping[str, Any]) -> str | None:
@@ -95,8 +99,10 @@ _INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
 class _Output:
     """What a process prints, passed on while it runs."""
 
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], holds: str | None = None) -> None:
         self._process = process
+        self._holds = holds
+        self._held = ""
         self._said = ""
         self._interrupts = 0
         self._decoders = {}
@@ -118,14 +124,26 @@ class _Output:
                 self._interrupts += 1
                 # dlprof hands the first two on to the cell, which may have its own mind; its end ends the cell.
                 self._process.send_signal(_INTERRUPTS[min(self._interrupts, len(_INTERRUPTS)) - 1])
-        return Ended(self._process.wait(), self._interrupts > 0, self._said)
+        return Ended(self._process.wait(), self._interrupts > 0, self._said, self._held)
 
     def _pass_on(self, pipe: IO[bytes], target: IO[str]) -> None:
         data = os.read(pipe.fileno(), 1 << 16)
         text = self._decoders[pipe].decode(data, final=not data)
-        target.write(text)
+        target.write(self._shown(text) if pipe is self._process.stderr else text)
         target.flush()
-        if target is sys.stderr:
-            self._said = (self._said + text)[-_LAST_WORDS:]
         if not data:
             self._open.unregister(pipe)
+
+    def _shown(self, text: str) -> str:
+        """What is shown of a piece of standard error; the rest is held."""
+        is_new = not self._said or self._said.endswith("\n")
+        self._said = (self._said + text)[-_LAST_WORDS:]
+        if self._held or self._holds is None:
+            begin = 0 if self._held else len(text)
+        elif is_new and text.startswith(self._holds):
+            begin = 0
+        else:
+            found = text.find(f"\n{self._holds}")
+            begin = found + 1 if found >= 0 else len(text)
+        self._held += text[begin:]
+        return text[:begin]

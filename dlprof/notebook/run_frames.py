@@ -9,6 +9,7 @@ from dlprof.analysis import kernels as kernel_sums
 from dlprof.analysis import phase_threads, program, stacks
 from dlprof.errors import UsageError
 from dlprof.notebook import columns, frames, given
+from dlprof.notebook.python_words import in_python
 from dlprof.notebook.time_units import Unit, checked, in_unit
 from dlprof.report import kernel_json
 from dlprof.report.json_text import plain
@@ -69,6 +70,7 @@ class RunFrames:
         """Hits and time of each line of the script; the time contains what the line calls."""
         return self._in(unit, self._measured("lines"))
 
+    @in_python()
     def kernels(self, by: str = "layer", *, phase: str | None = None, unit: Unit | None = None) -> pd.DataFrame:
         """Kernels, operators and copies, summed as by `dlprof kernels`; those with most time of their own first.
 
@@ -101,6 +103,7 @@ class RunFrames:
         """Samples of each GPU."""
         return self._in(unit, frames.of_table(self._table("gpu")))
 
+    @in_python()
     def stacks(self, top: int = 5, *, unit: Unit | None = None) -> pd.DataFrame:
         """The stacks that stood longest where phases are measured, `top` of each; `function` is the innermost.
 
@@ -115,6 +118,7 @@ class RunFrames:
         rows = [_stack_row(stack) for stack in stacks.hottest(*tables, per_phase=top, whose=whose)]
         return self._in(unit, frames.of_rows(rows, columns.STACKS))
 
+    @in_python()
     def table(self, name: str) -> pd.DataFrame:
         """A table as it is stored, with times in ns (`dlprof sql RUN` lists them); `dlprof.in_unit` converts them.
 
@@ -126,6 +130,7 @@ class RunFrames:
             raise UsageError(f"There is no table {name}.", hint=", ".join(TABLES))
         return frames.of_table(self._table(name))
 
+    @in_python()
     def sql(self, text: str) -> pd.DataFrame:
         """The answer to a query over the tables, in the SQL of DuckDB.
 
@@ -141,6 +146,7 @@ class RunFrames:
         measured = [column for column in TABLES[name].names if column not in PROCESS_COLUMNS]
         return frames.of_table(self._table(name, measured))
 
+    @in_python()
     def _table(self, name: str, columns: Sequence[str] | None = None) -> pa.Table:
         """A table; one that is lost is an error, not an empty frame."""
         self.run.require(name)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 from typing import TypedDict, Unpack, cast
 
@@ -20,13 +21,16 @@ from dlprof.errors import (
     UsageError,
     nearest,
 )
-from dlprof.notebook import fresh
+from dlprof.notebook import fresh, given
+from dlprof.notebook.python_words import in_python
 from dlprof.notebook.time_units import Unit, checked
 from dlprof.notebook.views import RunView, open_run
 
 _ERRORS = {
     int(kind.exit_code): kind for kind in (BadDataError, CannotCreateError, NoInputError, UnavailableError, UsageError)
 }
+_OWN_ERROR = "dlprof: error: "
+"""What dlprof begins the reason with why it could not begin: here it is raised."""
 _SAID = re.compile(r"^dlprof: error: (?P<message>.+)(?:\n  try: (?P<hint>.+))?", re.MULTILINE)
 
 
@@ -87,15 +91,18 @@ def trace(
         CannotCreateError: The output folder cannot be made.
     """
     checked(unit)
+    script = given.path(script, "A script")
     for name in settings:
         if name not in Settings.__annotations__:
             known = list(Settings.__annotations__)
             raise UsageError(f"There is no setting {name}.", hint=", ".join(known), near=nearest(name, known))
     flags = list(_flags(settings))
-    folder = Path(fspath(output)) if output is not None else _free(fspath(script), settings)
-    ended = fresh.run_script(fspath(script), flags, folder, arguments=arguments)
+    folder = Path(given.path(output, "output")) if output is not None else _free(script, settings)
+    ended = fresh.run_script(script, flags, folder, arguments=arguments, holds=_OWN_ERROR)
     if not (folder / "manifest.json").is_file():
-        raise _failure(ended)
+        with in_python("output"):
+            raise _failure(ended)
+    sys.stderr.write(ended.held)  # dlprof's own, of a run that there is
     if ended.interrupted:
         raise KeyboardInterrupt("the traced script was interrupted")
     return open_run(folder, unit=unit)

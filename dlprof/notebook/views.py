@@ -18,6 +18,7 @@ from dlprof.errors import UsageError
 from dlprof.notebook import columns, files, frames, given, html
 from dlprof.notebook.comparison_frames import ComparisonFrames
 from dlprof.notebook.plots import ComparisonPlots, RunPlots
+from dlprof.notebook.python_words import in_python
 from dlprof.notebook.run_frames import RunFrames
 from dlprof.notebook.time_units import Unit, checked, in_unit
 from dlprof.pipeline import opening
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+@in_python()
 def open_run(run: str | PathLike[str] = "last", *, unit: Unit = "ns") -> RunView:
     """Open a run.
 
@@ -46,6 +48,7 @@ def open_run(run: str | PathLike[str] = "last", *, unit: Unit = "ns") -> RunView
     return RunView(opening.open_run(given.path(run, "A run")), checked(unit))
 
 
+@in_python()
 def compare(
     a: RunView | str | PathLike[str],
     b: RunView | str | PathLike[str],
@@ -105,7 +108,8 @@ class _Diagnosed(ABC):
         Raises:
             UsageError: A run has no phases, so that nothing can be said.
         """
-        return self._diagnose()
+        with in_python():
+            return self._diagnose()
 
     def diagnose(self) -> Diagnosis:
         """The causes as typed objects, each with the time at stake (ns), its line, evidence and remedy.
@@ -134,6 +138,7 @@ class _Diagnosed(ABC):
         frame.index.name = "rank"
         return in_unit(frame, unit or self.unit)
 
+    @in_python()
     def view(self, path: str | PathLike[str] | None = None, *, open_browser: bool = True) -> Path:
         """Write the page with charts and timeline, as `dlprof view` does, and open it in the browser.
 
@@ -146,7 +151,7 @@ class _Diagnosed(ABC):
 
         Raises:
             UsageError: Another file has that name, or it is a folder.
-            CannotCreateError: It cannot be written.
+            CannotCreateError: There is no such folder, or it cannot be written.
         """
         try:
             page = self._whole_page(self.diagnosis, "")
@@ -232,6 +237,7 @@ class RunView(RunFrames, _Diagnosed):
         """Plots of the run; each returns the Axes."""
         return RunPlots(self)
 
+    @in_python()
     def export(self, to: str, path: str | PathLike[str] | None = None, *, force: bool = False) -> Path:
         """Write the run for another viewer, as `dlprof export` does.
 

@@ -14,7 +14,10 @@ from dlprof.assistant import tool_words
         ("dlprof runs 'my runs'", "call runs with folder='my runs'"),
         ("name one of them: dlprof report /a/b", "name one of them: call report with run='/a/b'"),
         ("dlprof diagnose last, once more", "call findings with run='last', once more"),
-        ("dlprof sql last lists the tables", "the resource dlprof://tables lists the tables"),
+        (
+            "dlprof sql last lists the tables and their columns",
+            "the resource dlprof://tables lists the tables and their columns",
+        ),
         ("dlprof compare RUN,RUN RUN,RUN", "call compare with a='RUN,RUN' and b='RUN,RUN'"),
         ("dlprof report last --rebuild", "in a shell: dlprof report last --rebuild"),
         ("dlprof trace SCRIPT, or dlprof demo", "in a shell: dlprof trace SCRIPT, or dlprof demo"),

@@ -74,6 +74,14 @@ def test_a_page_is_written_into_the_run_and_opened(tmp_path: Path, opened: list[
     assert opened == [path.as_uri()]
 
 
+def test_a_page_makes_no_folder(tmp_path: Path) -> None:
+    """One that is misspelt is told, as of an export."""
+    for write in (runs_view(tmp_path).view, dlprof.compare(tmp_path / "r", tmp_path / "r").view):
+        with pytest.raises(CannotCreateError, match="There is no folder"):
+            write(tmp_path / "nowhere" / "page.html", open_browser=False)
+    assert not (tmp_path / "nowhere").exists()
+
+
 def test_a_comparison_has_a_page_too(tmp_path: Path, opened: list[str]) -> None:
     """Where it is told; without a browser if none is wanted."""
     for name in "ab":
@@ -100,6 +108,13 @@ def test_a_format_that_there_is_not_is_answered_with_the_nearest(tmp_path: Path)
     """And with those there are."""
     with pytest.raises(UsageError, match="There is no format perfeto; did you mean perfetto?"):
         runs_view(tmp_path).export("perfeto")
+
+
+@pytest.mark.parametrize(("to", "path"), [(3, None), ("chrome", 3)])
+def test_what_names_no_format_or_file_is_refused(tmp_path: Path, to: str, path: str) -> None:
+    """In a sentence."""
+    with pytest.raises(UsageError, match="not 3"):
+        runs_view(tmp_path).export(to, path)
 
 
 def runs_view(folder: Path) -> RunView:

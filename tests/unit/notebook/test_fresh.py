@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -98,3 +100,22 @@ def test_interrupt_reaches_the_process(shell: Shell, capsys: pytest.CaptureFixtu
 def test_the_name_that_the_cell_lacks_is_the_last_one_that_the_notebook_has(said: str, name: str | None) -> None:
     """A name that the notebook lacks too is the cell's own mistake."""
     assert fresh.missing_name(said, {"model": 1, "x": 2}) == name
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "held"),
+    [
+        ("one\nmark: two\nthree\n", "one\n", "mark: two\nthree\n"),
+        ("mark: two\n", "", "mark: two\n"),
+        ("a mark: two\n", "a mark: two\n", ""),
+    ],
+)
+def test_what_dlprof_says_last_can_be_held(
+    text: str, shown: str, held: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """From the beginning of a line on; what is said is the whole in any case."""
+    program = f"import sys; sys.stderr.write({text!r})"
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        ended = fresh._Output(process, "mark: ").until_the_end()
+
+    assert (capsys.readouterr().err, ended.held, ended.said) == (shown, held, text)

@@ -18,7 +18,9 @@ def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Sequence[str]
     """Flags and arguments that a dlprof of its own would have been started with; it leaves a run."""
     found: list[Sequence[str]] = []
 
-    def instead(script: str, flags: Sequence[str], output: Path, *, arguments: Sequence[str]) -> fresh.Ended:
+    def instead(
+        script: str, flags: Sequence[str], output: Path, *, arguments: Sequence[str], holds: str
+    ) -> fresh.Ended:
         runs.trained(output)
         found.extend(([script], flags, arguments))
         return fresh.Ended(0, interrupted=False, said="")
@@ -106,9 +108,12 @@ def test_a_script_is_traced_and_its_run_opened(
 
 
 @pytest.mark.slow
-def test_a_script_that_is_not_there_is_said_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the error of dlprof itself."""
+def test_a_script_that_is_not_there_is_said_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By the error of dlprof itself; it is raised, not printed as well."""
     monkeypatch.chdir(tmp_path)
 
     with pytest.raises(NoInputError, match=r"There is no script nothing\.py"):
         dlprof.trace("nothing.py")
+    assert "error" not in capsys.readouterr().err
