@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from dlprof.errors import DlprofError
     from dlprof.notebook.files import runs
+    from dlprof.notebook.ranks import RanksView, open_ranks
     from dlprof.notebook.time_units import in_ms, in_unit
     from dlprof.notebook.tracing import trace
     from dlprof.notebook.views import ComparisonView, RunView, compare, open_run, view
@@ -27,12 +28,14 @@ if TYPE_CHECKING:
 __all__ = [
     "ComparisonView",
     "DlprofError",
+    "RanksView",
     "RunView",
     "__version__",
     "compare",
     "in_ms",
     "in_unit",
     "load_ipython_extension",
+    "open_ranks",
     "runs",
     "trace",
     "view",
@@ -40,11 +43,13 @@ __all__ = [
 _HOMES = {
     "ComparisonView": "notebook.views",
     "DlprofError": "errors",
+    "RanksView": "notebook.ranks",
     "RunView": "notebook.views",
     "compare": "notebook.views",
     "in_ms": "notebook.time_units",
     "in_unit": "notebook.time_units",
     "open": "notebook.views",
+    "open_ranks": "notebook.ranks",
     "runs": "notebook.files",
     "trace": "notebook.tracing",
     "view": "notebook.views",

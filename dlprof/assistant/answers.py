@@ -13,16 +13,27 @@ from typing import Any
 from dlprof import run_names, rundir
 from dlprof.analysis import compare as comparing
 from dlprof.analysis import kernels as kernel_sums
-from dlprof.analysis import line_pairs, processes, program
+from dlprof.analysis import line_pairs, processes, program, rank_pairs
 from dlprof.analysis import lines as counted
 from dlprof.analysis.findings import diagnose
+from dlprof.assistant import of_ranks
 from dlprof.errors import NoInputError, UsageError
+from dlprof.pipeline import ranked
 from dlprof.pipeline.opening import open_run, open_sides
-from dlprof.report import compare_json, diagnosis_json, gap_words, kernel_json, line_json, run_list, summary
+from dlprof.report import (
+    compare_json,
+    diagnosis_json,
+    gap_words,
+    kernel_json,
+    line_json,
+    rank_pairs_json,
+    run_list,
+    summary,
+)
 from dlprof.report.json_text import finite, plain
 from dlprof.report.model import Report
 from dlprof.schema.tables import TABLES
-from dlprof.store import query
+from dlprof.store import query, ranked_query
 
 PARTS = (
     "run", "script", "arguments", "state", "backend", "keras_version", "engine", "machine", "wall_ns", "verdict",
@@ -73,11 +84,15 @@ def _repeats(place: Path, most: int) -> list[dict[str, Any]]:
 
 
 def report(run: str, parts: Sequence[str] | None) -> dict[str, Any]:
-    """Parts of the report of a run (`dlprof.report/1`).
+    """Parts of the report of a run (`dlprof.report/1`), or of the ranks of one training (`dlprof.ranks/1`).
 
     Raises:
         UsageError: There is no part of that name.
     """
+    ranks = of_ranks.named(run, parts)
+    if ranks is not None:
+        told: dict[str, Any] = _plain(of_ranks.report(ranks, parts))
+        return told
     known = Report.__struct_fields__
     if unknown := [name for name in parts or () if name not in known]:
         raise UsageError(f"A report has no part {unknown[0]}.", hint=f"there are: {', '.join(known)}")
@@ -87,8 +102,14 @@ def report(run: str, parts: Sequence[str] | None) -> dict[str, Any]:
 
 
 def findings(run: str, faster: str | None) -> dict[str, Any]:
-    """Causes of the time of a run, or of the gap to a faster one, each with the first rows of its evidence."""
-    if faster is None:
+    """Causes of the time of a run, or of the gap to a faster one, each with the first rows of its evidence.
+
+    Of the ranks of one training: what they lose to each other, and `hint`, what tells of a rank by itself.
+    """
+    ranks = of_ranks.named(run) if faster is None else None
+    if ranks is not None:
+        made = of_ranks.findings(ranks)
+    elif faster is None:
         opened = open_run(run)
         made = diagnosis_json.as_json(diagnose.diagnose(opened), (opened.name,), None)
     else:
@@ -100,7 +121,7 @@ def findings(run: str, faster: str | None) -> dict[str, Any]:
     for finding in told["findings"]:
         for evidence in finding["evidence"]:
             evidence["rows"] = evidence["rows"][:_EVIDENCE_ROWS]
-    return told
+    return told if ranks is None else {**told, "hint": of_ranks.hint(run, ranks)}
 
 
 def lines(run: str, most: int) -> dict[str, Any]:
@@ -129,12 +150,22 @@ def kernels(run: str, by: str, most: int) -> dict[str, Any]:
 
 def sql(run: str, text: str, most: int) -> dict[str, Any]:
     """The first rows of an answer to a query; nothing that it does outlives it, and it reads no file."""
-    found, has_more = query.ask_within(open_run(run), text, rows=most, seconds=QUERY_SECONDS)
+    ranks = of_ranks.named(run)
+    if ranks is not None:
+        found, has_more = ranked_query.ask_within(ranks, text, rows=most, seconds=QUERY_SECONDS)
+    else:
+        found, has_more = query.ask_within(open_run(run), text, rows=most, seconds=QUERY_SECONDS)
     return {"columns": list(found.columns), "rows": _plain([list(row) for row in found.rows]), "has_more": has_more}
 
 
 def compare(a: str, b: str, most: int) -> dict[str, Any]:
     """Where the gap between two sides comes from; of layers and lines those that differ most."""
+    ranks = ranked.both([a, b])
+    if ranks is not None:
+        told: dict[str, Any] = _plain(
+            rank_pairs_json.as_json(rank_pairs.compare(*(rank_pairs.side(*one) for one in ranks)))
+        )
+        return told
     first, other = open_sides([a, b])
     found = comparing.compare(first, other)
     made: dict[str, Any] = _plain(compare_json.as_json(found, line_pairs.join(first.runs, other.runs)))

@@ -36,6 +36,17 @@ FINDINGS = {
     "next_step": TEXT,
     "remedy": TEXT,
 }
+RANKS = {
+    "rank": COUNT,
+    **dict.fromkeys(("host", "run"), TEXT),
+    "steps": COUNT,
+    **dict.fromkeys(("median_ns", "input_ns", "collective_wait_ns", "collective_transfer_ns", "kernels_ns"), NS),
+    "batch": COUNT,
+    "ended": TEXT,
+    "steps_cut": pa.bool_(),
+    **dict.fromkeys(("error", "error_file"), TEXT),
+    "error_line": COUNT,
+}
 RUNS = {
     **dict.fromkeys(("run", "created", "script", "backend", "state"), TEXT),
     **dict.fromkeys(("exit_code", "signal"), COUNT),

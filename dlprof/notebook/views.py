@@ -21,7 +21,7 @@ from dlprof.notebook.plots import ComparisonPlots, RunPlots
 from dlprof.notebook.python_words import in_python
 from dlprof.notebook.run_frames import RunFrames
 from dlprof.notebook.time_units import Unit, checked, in_unit
-from dlprof.pipeline import opening
+from dlprof.pipeline import opening, ranked
 from dlprof.report import summary
 from dlprof.report.html import comparison_page, run_page
 from dlprof.report.model import Report
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@in_python()
 def open_run(run: str | PathLike[str] = "last", *, unit: Unit = "ns") -> RunView:
     """Open a run.
 
@@ -43,9 +42,24 @@ def open_run(run: str | PathLike[str] = "last", *, unit: Unit = "ns") -> RunView
     Raises:
         NoInputError: There is no such run.
         BadDataError: It is damaged or of a newer dlprof.
-        UsageError: There is no such unit.
+        UsageError: There is no such unit; or it is a folder of ranks, which `dlprof.open_ranks` opens.
     """
-    return RunView(opening.open_run(given.path(run, "A run")), checked(unit))
+    typed = given.path(run, "A run")
+    with in_python():
+        try:
+            return RunView(opening.open_run(typed), checked(unit))
+        except ranked.RanksError as error:
+            raise UsageError(
+                f"{typed} holds the ranks of one training: this opens one run.", hint=_ranks(typed)
+            ) from error
+
+
+def _ranks(typed: str) -> str:
+    """What opens the ranks of a folder, and what one of them."""
+    found = ranked.find(typed)
+    members = found.members if found is not None else ()
+    one = [f"or one of them: dlprof.open({f'{typed}/{found.path_of(members[0])}'!r})"] if found and members else []
+    return ", ".join([f"dlprof.open_ranks({typed!r})", *one])
 
 
 @in_python()
@@ -96,6 +110,18 @@ def view(
     return shown.view(path, open_browser=open_browser)
 
 
+def finding_rows(diagnosis: Diagnosis) -> pd.DataFrame:
+    """Causes as a frame, by their rank from 1; times in ns."""
+    rows = [
+        {**vars(finding), "title": finding.heading, "remedy": finding.remedy.title if finding.remedy else None}
+        for finding in diagnosis.findings
+    ]
+    frame = frames.of_rows(rows, columns.FINDINGS)
+    frame.index += 1
+    frame.index.name = "rank"
+    return frame
+
+
 class _Diagnosed(ABC):
     """What a run and a comparison have in common: causes, and a page that begins with them."""
 
@@ -129,14 +155,7 @@ class _Diagnosed(ABC):
             UsageError: A run has no phases, so that nothing can be said; or there is no such unit.
             UnavailableError: pandas is not installed.
         """
-        rows = [
-            {**vars(finding), "title": finding.heading, "remedy": finding.remedy.title if finding.remedy else None}
-            for finding in self.diagnosis.findings
-        ]
-        frame = frames.of_rows(rows, columns.FINDINGS)
-        frame.index += 1
-        frame.index.name = "rank"
-        return in_unit(frame, unit or self.unit)
+        return in_unit(finding_rows(self.diagnosis), unit or self.unit)
 
     @in_python()
     def view(self, path: str | PathLike[str] | None = None, *, open_browser: bool = True) -> Path:

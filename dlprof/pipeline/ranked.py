@@ -15,6 +15,10 @@ from dlprof.store.ranked import Member, RankedRun
 from dlprof.store.run import Run
 
 
+class RanksError(UsageError):
+    """A folder of ranks was named where one run is wanted."""
+
+
 def find(text: str) -> RankedRun | None:
     """The run of ranks that the user names; None: it is a run of another kind, or none.
 
@@ -65,10 +69,10 @@ def refuse(manifest: Manifest, typed: str) -> None:
     """Refuse a folder of ranks where one run is wanted.
 
     Raises:
-        UsageError: It is one.
+        RanksError: It is one.
     """
     if manifest.ranked is not None:
-        raise UsageError(
+        raise RanksError(
             f"{typed} holds the ranks of one training, and this command looks at one run.",
             hint=f"name a rank: {typed}/rank-000; all of them: dlprof report {typed}",
         )

@@ -31,7 +31,7 @@ _MAKE_NAMES = {"query_table", "query"}
 """Functions of DuckDB that read tables whose names a query makes up."""
 _PIVOT = "MULTI"
 """What DuckDB takes PIVOT for: it looks at the values first."""
-_LIMITS = ("SET memory_limit = '1GB'", "SET threads = 2", "SET lock_configuration = true")
+LIMITS = ("SET memory_limit = '1GB'", "SET threads = 2", "SET lock_configuration = true")
 """Of queries that nobody has looked at."""
 Result = TypeVar("Result")
 
@@ -100,30 +100,38 @@ def ask_within(run: Run, query: str, *, rows: int, seconds: float) -> tuple[Answ
     Raises:
         UsageError: DuckDB refuses the query, or it took too long.
     """
+    return _asked(run, query, lambda connection: fetched(connection, query, rows, seconds), LIMITS)
+
+
+def fetched(connection: duckdb.DuckDBPyConnection, query: str, rows: int, seconds: float) -> tuple[Answer, bool]:
+    """The first rows of an answer, and whether there are more.
+
+    Raises:
+        UsageError: It took too long.
+        duckdb.Error: DuckDB refuses the query.
+    """
+    import duckdb  # noqa: PLC0415
+
     late = threading.Event()
 
-    def answer(connection: duckdb.DuckDBPyConnection) -> tuple[Answer, bool]:
-        def end() -> None:
-            late.set()
-            connection.interrupt()
+    def end() -> None:
+        late.set()
+        connection.interrupt()
 
-        timer = threading.Timer(seconds, end)
-        timer.daemon = True
-        timer.start()
-        try:
-            result = connection.execute(query)
-            found = result.fetchmany(rows + 1)
-        finally:
-            timer.cancel()
-        columns = tuple(column[0] for column in result.description or ())
-        return Answer(columns, found[:rows]), len(found) > rows
-
+    timer = threading.Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
     try:
-        return _asked(run, query, answer, _LIMITS)
-    except UsageError:
+        result = connection.execute(query)
+        found = result.fetchmany(rows + 1)
+    except duckdb.Error:
         if late.is_set():
             raise UsageError(f"The query took more than {seconds:g} s.", hint="ask for less") from None
         raise
+    finally:
+        timer.cancel()
+    columns = tuple(column[0] for column in result.description or ())
+    return Answer(columns, found[:rows]), len(found) > rows
 
 
 def arrow(run: Run, query: str) -> pa.Table:
@@ -132,13 +140,14 @@ def arrow(run: Run, query: str) -> pa.Table:
     Raises:
         UsageError: DuckDB refuses the query; its own words are in the message.
     """
+    return _asked(run, query, lambda connection: arrow_of(connection, query))
 
-    def answer(connection: duckdb.DuckDBPyConnection) -> pa.Table:
-        found = connection.sql(query)
-        rows = pa.table({}) if found is None else found.arrow()
-        return _whole(rows if isinstance(rows, pa.Table) else rows.read_all())  # a reader from DuckDB 1.4 on
 
-    return _asked(run, query, answer)
+def arrow_of(connection: duckdb.DuckDBPyConnection, query: str) -> pa.Table:
+    """The answer as a table of Arrow."""
+    found = connection.sql(query)
+    rows = pa.table({}) if found is None else found.arrow()
+    return _whole(rows if isinstance(rows, pa.Table) else rows.read_all())  # a reader from DuckDB 1.4 on
 
 
 def only_asks(query: str) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from dlprof.errors import UsageError
-from dlprof.store.query import Answer, named, only_asks, plain
+from dlprof.schema.tables import TABLES
+from dlprof.store.query import LIMITS, Answer, Result, arrow_of, fetched, named, only_asks, plain
 from dlprof.store.ranked import RankedRun
 from dlprof.store.run import Run
 
@@ -34,6 +36,34 @@ def ask(ranked: RankedRun, query: str) -> Answer:
     Raises:
         UsageError: DuckDB refuses the query; its own words are in the message.
     """
+    return _asked(ranked, query, lambda connection: _answer(connection, query))
+
+
+def ask_within(ranked: RankedRun, query: str, *, rows: int, seconds: float) -> tuple[Answer, bool]:
+    """The same for a query that nobody has looked at; see `dlprof.store.query.ask_within`.
+
+    Raises:
+        UsageError: DuckDB refuses the query, or it took too long.
+    """
+    return _asked(ranked, query, lambda connection: fetched(connection, query, rows, seconds), LIMITS)
+
+
+def arrow(ranked: RankedRun, query: str) -> pa.Table:
+    """The same as a table of Arrow, with DuckDB's types.
+
+    Raises:
+        UsageError: DuckDB refuses the query; its own words are in the message.
+    """
+    return _asked(ranked, query, lambda connection: arrow_of(connection, query))
+
+
+def _asked(
+    ranked: RankedRun,
+    query: str,
+    answer: Callable[[duckdb.DuckDBPyConnection], Result],
+    settings: Sequence[str] = (),
+) -> Result:
+    """What `answer` makes of a connection that knows the tables of all ranks which the query names."""
     import duckdb  # noqa: PLC0415
 
     connection = duckdb.connect(":memory:")
@@ -42,10 +72,12 @@ def ask(ranked: RankedRun, query: str) -> Answer:
         needed = named(query)  # of a thousand ranks not all tables are read
         for name in needed:
             connection.register(name, table(ranked, name))
-        if {"kernel_events", "kernel_ops"} <= needed:
-            connection.execute(_KERNELS)
-        connection.execute("SET enable_external_access = false")
-        return _answer(connection, query)
+        for name in TABLES.keys() - needed:
+            connection.register(name, _of_rank(plain(TABLES[name].empty_table()), 0, ""))
+        connection.execute(_KERNELS)
+        for setting in ("SET enable_external_access = false", *settings):
+            connection.execute(setting)
+        return answer(connection)
     except duckdb.Error as error:
         raise UsageError(
             f"The query failed: {error}", hint=f"dlprof sql {ranked.typed} lists the tables and their columns"

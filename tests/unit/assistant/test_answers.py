@@ -10,6 +10,7 @@ import pytest
 
 from dlprof.assistant import answers
 from dlprof.errors import NoInputError, UsageError
+from tests.unit import ranked_runs
 from tests.unit.export.run_of_everything import whole
 from tests.unit.runs import trained, window
 
@@ -161,3 +162,53 @@ def test_layers_that_one_side_lacks_are_compared_too(runs: Path) -> None:
         ("dense", 2_000_000_000, None),
         ("head", None, 250_000_000),
     ]
+
+
+@pytest.fixture
+def ranks(tmp_path: Path) -> str:
+    """A run of two ranks, one of which the other waits for."""
+    ranked_runs.make(tmp_path / "ddp", {0: 5, 1: 12})
+    return str(tmp_path / "ddp")
+
+
+def test_ranks_together_have_a_report(ranks: str) -> None:
+    """Or parts of it; of the parts of one run's a rank is asked."""
+    found = answers.report(ranks, None)
+
+    assert (found["schema"], [one["rank"] for one in found["ranks"]]) == ("dlprof.ranks/1", [0, 1])
+    assert answers.report(ranks, ["world", "missing"]) == {"world": 2, "missing": []}
+    with pytest.raises(UsageError, match="A report of ranks has no part phases") as told:
+        answers.report(ranks, ["phases"])
+    assert str(told.value.hint).endswith(f"call report with run='{ranks}/rank-001'")
+    assert answers.report(f"{ranks}/rank-001", ["phases"])["phases"]
+
+
+def test_ranks_together_have_findings_and_each_has_its_own(ranks: str) -> None:
+    """Those of a rank are asked of that rank."""
+    found = answers.findings(ranks, None)
+
+    assert [one["slug"] for one in found["findings"]] == ["straggler"]
+    assert found["hint"] == f"What a rank loses by itself: call findings with run='{ranks}/rank-001'."
+
+
+def test_tables_of_all_ranks_are_asked_at_once(ranks: str) -> None:
+    """Within bounds."""
+    found = answers.sql(ranks, "SELECT rank, count(*) AS n FROM steps GROUP BY rank ORDER BY rank", 1)
+
+    assert (found["columns"], found["rows"], found["has_more"]) == (["rank", "n"], [[0, 40]], True)
+
+
+def test_two_runs_of_ranks_are_compared_rank_by_rank(ranks: str, tmp_path: Path) -> None:
+    """As the command does."""
+    ranked_runs.make(tmp_path / "even", {0: 5, 1: 5})
+
+    found = answers.compare(ranks, str(tmp_path / "even"), 5)
+
+    assert (found["schema"], found["a"]["ranks"], found["b"]["straggler"]) == ("dlprof.compare-ranks/1", 2, None)
+
+
+def test_a_tool_of_one_run_names_a_rank(ranks: str) -> None:
+    """Lines and kernels are those of a rank."""
+    for ask in (lambda: answers.lines(ranks, 5), lambda: answers.kernels(ranks, "op", 5)):
+        with pytest.raises(UsageError, match="holds the ranks of one training"):
+            ask()

@@ -93,7 +93,7 @@ def test_rates_and_texts_are_no_times() -> None:
 def test_what_is_no_frame_is_refused(value: object) -> None:
     """In a sentence."""
     with pytest.raises(UsageError, match="Times are in a frame of pandas"):
-        dlprof.in_ms(value)  # type: ignore[arg-type]
+        dlprof.in_ms(value)
 
 
 def test_a_unit_that_is_no_text_is_refused() -> None:

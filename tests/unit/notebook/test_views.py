@@ -36,8 +36,8 @@ def test_the_package_shows_what_there_is_to_use_and_nothing_else() -> None:
     shown = {name for name in dir(dlprof) if not name.startswith("__")}
 
     assert shown == {
-        *("ComparisonView", "DlprofError", "RunView"),
-        *("compare", "in_ms", "in_unit", "load_ipython_extension", "open", "runs", "trace", "view"),
+        *("ComparisonView", "DlprofError", "RanksView", "RunView"),
+        *("compare", "in_ms", "in_unit", "load_ipython_extension", "open", "open_ranks", "runs", "trace", "view"),
     }
     assert shown - {"open"} == {name for name in dlprof.__all__ if not name.startswith("__")}
 

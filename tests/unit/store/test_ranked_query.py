@@ -43,3 +43,18 @@ def test_a_query_that_asks_nothing_is_refused(tmp_path: Path) -> None:
     found = ranked_runs.make(tmp_path, {0: 5, 1: 12})
     with pytest.raises(UsageError, match="DROP asks the tables nothing"):
         ranked_query.ask(found, "DROP VIEW steps")
+
+
+def test_a_query_that_nobody_has_looked_at_has_bounds(tmp_path: Path) -> None:
+    """Of rows, of time, and of what it may set."""
+    found = ranked_runs.make(tmp_path, {0: 5, 1: 12})
+    answer, has_more = ranked_query.ask_within(found, "SELECT rank FROM steps ORDER BY rank", rows=2, seconds=20)
+    assert (answer.rows, has_more) == ([(0,), (0,)], True)
+    with pytest.raises(UsageError, match="took more than"):
+        ranked_query.ask_within(found, "SELECT count(*) FROM range(100000000000)", rows=2, seconds=0.05)
+
+
+def test_an_answer_is_a_table_too(tmp_path: Path) -> None:
+    """With whole numbers as such."""
+    found = ranked_runs.make(tmp_path, {0: 5, 1: 12})
+    assert ranked_query.arrow(found, "SELECT sum(rank) AS s FROM steps").to_pydict() == {"s": [40]}
