@@ -42,12 +42,10 @@ class Pauses:
         """Those that begin from a moment on: what ranks wait for each other before they train is their start."""
         return self._only(self.until - self.lone_ns >= moment)
 
-    def apart_from(self, times: Stretches) -> Pauses:
-        """Those that have nothing of some stretches of time (ns on the clock in common) in them."""
-        apart = np.ones(len(self.until), np.bool_)
-        for begin, end in times.times:
-            apart &= (self.until <= begin) | (self.until - self.lone_ns >= end)
-        return self._only(apart)
+    def apart_from(self, times: Stretches, share: float = 0.0) -> Pauses:
+        """Those of which some stretches of time (ns on the clock in common) are no more than a share."""
+        inside = times.lengths_within(self.until - self.lone_ns, self.until)
+        return self._only(inside <= share * self.lone_ns)
 
     def _only(self, which: Truths) -> Pauses:
         return Pauses(self.rank[which], self.until[which], self.lone_ns[which], self.is_inferred)

@@ -14,6 +14,7 @@ from dlprof.analysis import (
     device_collectives,
     device_time,
     rank_ends,
+    rank_interruptions,
     rank_pauses,
     rank_stands,
     rank_steps,
@@ -31,7 +32,7 @@ from dlprof.analysis.rank_stands import Span
 from dlprof.analysis.rank_steps import BinnedSteps, StepRows
 from dlprof.analysis.stretches import Stretches
 from dlprof.errors import DlprofError
-from dlprof.schema.vocabulary import Loop, Phase, RunState, StepPart
+from dlprof.schema.vocabulary import Loop, RunState, StepPart
 from dlprof.store.ranked import Member, RankedRun
 from dlprof.store.run import Run
 
@@ -39,8 +40,8 @@ LEAST_SHARE = 0.05
 """A rank that takes less than this share of a step longer than the others is no straggler."""
 LEAST_SHARE_OF_STEPS = 0.2
 """The same where only whole steps are known, waits for others included: little of these says nothing."""
-_OURS_NS = 1_000_000
-"""Work of dlprof's own that is shorter than this holds nobody up for long."""
+_MOSTLY_OURS = 0.5
+"""Share of a pause from which on dlprof's own work is why."""
 _SAMPLED_RANKS = 16
 """Up to so many ranks are compared by their sampled stacks, where nothing else tells."""
 LOOPS = (Loop.TRAIN, Loop.UNKNOWN)
@@ -188,7 +189,8 @@ def of_run(ranked: RankedRun) -> RanksSummary:
     clock = clocks.of_ranks(members) if members else Clock(None, None, "there are no ranks")
     alone = len(members) == 1 and ranked.world == 1
     matched = collectives.alone(members[0]) if alone else collectives.match(members, clock)
-    held_up = _held_up(members, clock) if clock.unknown is None else ()
+    traced, ours = rank_interruptions.traced(members, clock), rank_interruptions.ours(members, clock)
+    held_up = traced.joined(ours).times
     grids = {member.rank: _grid(member.run, held_up, clock.placements.get(member.rank)) for member in members}
     ends = {member.rank: rank_ends.of_run(member.run) for member in members}
     times = tuple(_times(ranked, member, matched, grids[member.rank], ends[member.rank]) for member in members)
@@ -200,7 +202,7 @@ def of_run(ranked: RankedRun) -> RanksSummary:
     return RanksSummary(
         times, skew_ns, how, clock, matched.unknown, slow, devices, on_devices,
         stretches=_stretches(matched, grids),
-        pauses=_in_training(matched.pauses or _pauses(clock, grids), clock, grids, Stretches.of(held_up)),
+        pauses=_in_training(matched.pauses or _pauses(clock, grids), clock, grids, (traced, ours)),
         progress=_progress(clock, matched, grids),
         failures=rank_ends.failures(ends, clock),
         interrupted=_interrupted(ranked),
@@ -233,9 +235,11 @@ def stood_in_collectives(run: Run) -> int | None:
 
 
 def _in_training(
-    pauses: Sequence[Pauses], clock: Clock, grids: Mapping[int, _Steps], held_up: Stretches
+    pauses: Sequence[Pauses], clock: Clock, grids: Mapping[int, _Steps], held_up: tuple[Stretches, Stretches]
 ) -> tuple[Pauses, ...]:
-    """The pauses once each rank has made what it makes once, and not while dlprof held one up, and with it the others.
+    """The pauses once each rank has made what it makes once, but for those in which dlprof held one up.
+
+    While one is traced any may be dlprof's doing; beside its other work those that are mostly that.
 
     That is from the first plain step on; from the second where none is.
     """
@@ -243,7 +247,9 @@ def _in_training(
         return ()
     numbers = {rank: max(1, int(grid.plain.argmax())) for rank, grid in grids.items() if len(grid.begin) > 1}
     firsts = [clock.placements[rank].placed(grids[rank].begin[at : at + 1])[0] for rank, at in numbers.items()]
-    return tuple(one.since(int(max(firsts))).apart_from(held_up) for one in pauses) if firsts else ()
+    traced, ours = held_up
+    since = (one.since(int(max(firsts))) for one in pauses) if firsts else ()
+    return tuple(one.apart_from(traced).apart_from(ours, _MOSTLY_OURS) for one in since)
 
 
 def _pauses(clock: Clock, grids: Mapping[int, _Steps]) -> tuple[Pauses, ...]:
@@ -315,27 +321,6 @@ def _in_steps(grids: Mapping[int, _Steps], clock: Clock) -> dict[int, tuple[Span
         plain = np.flatnonzero(grid.plain)
         found[rank] = cuts.outside(int(grid.begin[plain[0]]), int(grid.end[plain[-1]])).times
     return found
-
-
-def _held_up(members: Sequence[Member], clock: Clock) -> tuple[Span, ...]:
-    """When a rank was traced, or dlprof did work of its own in it (begin and end on the one clock, ns).
-
-    It is slower then, or stands, and the others wait for it. What a tracer has seen is written behind its window, by
-    each rank as much as it has, in the thread that trains.
-    """
-    found = []
-    for member in members:
-        rows = [
-            *member.run.rows("kernel_windows"),
-            *(
-                one
-                for one in member.run.chosen("phase_intervals", "phase", (Phase.DLPROF,))
-                if one["dur_ns"] > _OURS_NS
-            ),
-        ]
-        ends = np.array([[row["start_ns"], row["start_ns"] + row["dur_ns"]] for row in rows], np.int64).reshape(-1, 2)
-        found.append(clock.placements[member.rank].placed(ends))
-    return Stretches.of(np.concatenate(found)).times if found else ()
 
 
 def _grid(run: Run, held_up: Sequence[tuple[int, int]], place: Placement | None) -> _Steps:

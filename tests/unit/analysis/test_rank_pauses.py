@@ -58,3 +58,10 @@ def test_pauses_with_a_stretch_of_time_in_them_are_left_out() -> None:
     """From 50 to 100 and from 140 to 200 ms; a stretch from 100 to 141."""
     both = Pauses(np.array([1, 0]), ms([100, 200])[0], ms([50, 60])[0])
     assert both.apart_from(Stretches.of([(100 * MS, 141 * MS)])).until.tolist() == [100 * MS]
+
+
+def test_pauses_that_are_mostly_in_some_stretches_are_left_out() -> None:
+    """From 50 to 100 and from 140 to 200 ms: 10 of the 50, and 40 of the 60."""
+    both = Pauses(np.array([1, 0]), ms([100, 200])[0], ms([50, 60])[0])
+    times = Stretches.of([(90 * MS, 100 * MS), (150 * MS, 190 * MS)])
+    assert both.apart_from(times, 0.5).until.tolist() == [100 * MS]

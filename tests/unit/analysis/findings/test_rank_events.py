@@ -102,13 +102,22 @@ def test_what_ranks_wait_for_while_one_compiles_or_is_traced_is_no_lone_work(whi
                 step["compiled"] = True
     else:
         begin = tables[1]["steps"][at - 1]["start_ns"]
-        row = {"start_ns": begin, "dur_ns": 400 * MS, "pid": 42}
+        row = {"start_ns": begin, "dur_ns": 500 * MS, "pid": 42}
         table, more = (
             ("kernel_windows", {"window": 0}) if which == "traced" else ("phase_intervals", {"phase": "dlprof"})
         )
         tables[1][table] = [{**row, **more}]
     found = ranked_runs.make(tmp_path, {0: 5, 1: 5}, rank_0=tables[0], rank_1=tables[1])
     assert of_ranks.look(found, ranks.of_run(found)).findings == ()
+
+
+def test_a_little_of_our_own_work_in_a_pause_does_not_explain_it(tmp_path: Path) -> None:
+    """2 of 800 ms."""
+    late = paused(1)
+    begin = late["steps"][20]["start_ns"] - 100 * MS
+    late["phase_intervals"] = [{"phase": "dlprof", "start_ns": begin, "dur_ns": 2 * MS, "pid": 42}]
+    found = first(tmp_path, {0: 5, 1: 5}, rank_0=paused(0), rank_1=late)
+    assert (found.slug, found.at_stake_ns) == ("lone-work", 800 * MS)
 
 
 def test_a_rank_that_hung_comes_before_those_that_failed_for_it(tmp_path: Path) -> None:
