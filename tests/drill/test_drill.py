@@ -140,7 +140,7 @@ def test_the_rule_finds_its_cause(user: User) -> None:
     assert audit["claim"].startswith("Abacus audits every sum: ")
     report = user.asked("report", "run", "--json")
     (steps,) = [phase for phase in report["phases"] if phase["name"] == "fit.steps"]
-    assert 0.1 < audit["at_stake_ns"] / steps["dur_ns"] <= 1  # steps' whole time: one may stand still for long
+    assert 0 < audit["at_stake_ns"] <= steps["dur_ns"]  # of the steps' time; one may stand still for long
     assert audit["evidence"][0]["rows"][0]["op"] == "audit"
 
 

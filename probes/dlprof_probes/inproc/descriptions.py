@@ -55,10 +55,13 @@ class Descriptions(object):
 
     def _training(self, span, model):
         """What that takes is our own time."""
-        own = self._recorder.begin(wire.SpanKind.DLPROF, "facts of the training")
+        start = now()
+        own = self._recorder.begin(wire.SpanKind.DLPROF, "facts of the training", None, start)
         self._recorder.detail(span, {"training": facts.of_training(model, self._probe.engines, not self._trained)})
         self._trained = True
-        self._recorder.end(own)
+        over = now()
+        self._recorder.end(own, over)
+        self._recorder.own_took(over - start)
 
     def _memory(self, span):
         """What that takes is our own time; where very many arrays live it is long: then not after each training."""

@@ -228,10 +228,15 @@ class Recorder(Stream):
         if len(stack) > depth:
             self.end(stack[depth][0])
 
+    def own_took(self, ns):
+        """Work of dlprof's own took so long (ns) on the calling thread, just now: it is no time of the lines there."""
+        if self.on_own is not None:
+            self.on_own(ns)
+
     def complete(self, kind, name, start_ns, end_ns, frame=None):
         """Record a span that is already over, without a user's line unless there is a `frame`; returns its number."""
-        if kind == wire.SpanKind.DLPROF and self.on_own is not None:
-            self.on_own(end_ns - start_ns)
+        if kind == wire.SpanKind.DLPROF:
+            self.own_took(end_ns - start_ns)
         span = next(self._span_numbers)
         file, line = self.user_line(frame)
         self._begin_record(span, kind, name, start_ns, file, line)
