@@ -78,9 +78,20 @@ class DlprofError(Exception):
             message = f"{message.removesuffix('.')}; did you mean {_either(near)}?"
         super().__init__(message)
         self.message = message
+        self.hint: str | None = None
+        self.advise(hint)
+
+    def advise(self, hint: str | None) -> None:
+        """Give this hint, in place of the one that there is."""
+        if self.hint:
+            self.__notes__.remove(_note(self.hint))
         self.hint = hint
         if hint:
-            self.add_note(f"try: {hint}")  # tracebacks show it: in Python there is no command to print it
+            self.add_note(_note(hint))  # tracebacks show it: in Python there is no command to print it
+
+
+def _note(hint: str) -> str:
+    return f"try: {hint}"
 
 
 class UsageError(DlprofError):

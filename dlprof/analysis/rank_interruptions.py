@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from dlprof.analysis.clocks import Clock
+from dlprof.analysis.columns import Integers
 from dlprof.analysis.stretches import Stretches
 from dlprof.schema.vocabulary import Phase
 from dlprof.store.ranked import Member
@@ -16,26 +18,37 @@ _OURS_NS = 1_000_000
 """Work of dlprof's own that is shorter than this holds nobody up for long."""
 
 
-def traced(members: Sequence[Member], clock: Clock) -> Stretches:
-    """When a rank was traced, on the one clock: it is slower then, and the others wait for it."""
-    return _together({one.rank: one.run.rows("kernel_windows") for one in members}, clock)
+@dataclass(frozen=True)
+class Interruptions:
+    """When dlprof held ranks up, on the clock that they have in common; nothing where they have none.
 
-
-def ours(members: Sequence[Member], clock: Clock) -> Stretches:
-    """When dlprof did work of its own in a rank, on the one clock: the rank stands then.
-
-    What a tracer has seen is written behind its window, by each rank as much as it has, in the thread that trains.
+    Attributes:
+        traced: When one was traced: it is slower then.
+        ours: When dlprof did work of its own in one: that stands then. What a tracer has seen is written behind its
+            window, by each rank as much as it has, in the thread that trains.
     """
-    rows = {one.rank: one.run.chosen("phase_intervals", "phase", (Phase.DLPROF,)) for one in members}
-    return _together({rank: [one for one in found if one["dur_ns"] > _OURS_NS] for rank, found in rows.items()}, clock)
+
+    traced: Stretches
+    ours: Stretches
+
+    @property
+    def both(self) -> Stretches:
+        """Either of them."""
+        return self.traced.joined(self.ours)
 
 
-def _together(rows: Mapping[int, Sequence[Mapping[str, Any]]], clock: Clock) -> Stretches:
-    """Rows of each rank's own timeline as stretches on the one clock; none where there is no such clock."""
-    if clock.unknown is not None:
-        return Stretches.of(())
-    ends = {rank: [[one["start_ns"], one["start_ns"] + one["dur_ns"]] for one in found] for rank, found in rows.items()}
-    placed = [
-        clock.placements[rank].placed(np.array(one, np.int64).reshape(-1, 2)) for rank, one in ends.items() if one
-    ]
-    return Stretches.of(np.concatenate(placed) if placed else ())
+def of_ranks(members: Sequence[Member], clock: Clock) -> Interruptions:
+    """Those of a training."""
+    traced, ours = [], []
+    for one in members if clock.unknown is None else ():
+        place = clock.placements[one.rank]
+        own = one.run.chosen("phase_intervals", "phase", (Phase.DLPROF,), ("start_ns", "dur_ns"))
+        traced.append(place.placed(_ends(one.run.rows("kernel_windows"))))
+        ours.append(place.placed(_ends(row for row in own if row["dur_ns"] > _OURS_NS)))
+    return Interruptions(*(Stretches.of(np.concatenate(found) if found else ()) for found in (traced, ours)))
+
+
+def _ends(rows: Iterable[dict[str, Any]]) -> Integers:
+    """Begin and end of each row (ns), an array of two columns."""
+    ends = [[row["start_ns"], row["start_ns"] + row["dur_ns"]] for row in rows]
+    return np.array(ends, np.int64).reshape(-1, 2)

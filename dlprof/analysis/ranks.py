@@ -27,6 +27,7 @@ from dlprof.analysis.columns import Floats, Integers, Truths, integers, steps_of
 from dlprof.analysis.device_collectives import DeviceCollectives
 from dlprof.analysis.device_time import DeviceTime
 from dlprof.analysis.rank_ends import RankEnd
+from dlprof.analysis.rank_interruptions import Interruptions
 from dlprof.analysis.rank_pauses import Pauses
 from dlprof.analysis.rank_stands import Span
 from dlprof.analysis.rank_steps import BinnedSteps, StepRows
@@ -189,8 +190,8 @@ def of_run(ranked: RankedRun) -> RanksSummary:
     clock = clocks.of_ranks(members) if members else Clock(None, None, "there are no ranks")
     alone = len(members) == 1 and ranked.world == 1
     matched = collectives.alone(members[0]) if alone else collectives.match(members, clock)
-    traced, ours = rank_interruptions.traced(members, clock), rank_interruptions.ours(members, clock)
-    held_up = traced.joined(ours).times
+    interruptions = rank_interruptions.of_ranks(members, clock)
+    held_up = interruptions.both.times
     grids = {member.rank: _grid(member.run, held_up, clock.placements.get(member.rank)) for member in members}
     ends = {member.rank: rank_ends.of_run(member.run) for member in members}
     times = tuple(_times(ranked, member, matched, grids[member.rank], ends[member.rank]) for member in members)
@@ -202,7 +203,7 @@ def of_run(ranked: RankedRun) -> RanksSummary:
     return RanksSummary(
         times, skew_ns, how, clock, matched.unknown, slow, devices, on_devices,
         stretches=_stretches(matched, grids),
-        pauses=_in_training(matched.pauses or _pauses(clock, grids), clock, grids, (traced, ours)),
+        pauses=_in_training(matched.pauses or _pauses(clock, grids), clock, grids, interruptions),
         progress=_progress(clock, matched, grids),
         failures=rank_ends.failures(ends, clock),
         interrupted=_interrupted(ranked),
@@ -235,7 +236,7 @@ def stood_in_collectives(run: Run) -> int | None:
 
 
 def _in_training(
-    pauses: Sequence[Pauses], clock: Clock, grids: Mapping[int, _Steps], held_up: tuple[Stretches, Stretches]
+    pauses: Sequence[Pauses], clock: Clock, grids: Mapping[int, _Steps], interruptions: Interruptions
 ) -> tuple[Pauses, ...]:
     """The pauses once each rank has made what it makes once, but for those in which dlprof held one up.
 
@@ -247,9 +248,8 @@ def _in_training(
         return ()
     numbers = {rank: max(1, int(grid.plain.argmax())) for rank, grid in grids.items() if len(grid.begin) > 1}
     firsts = [clock.placements[rank].placed(grids[rank].begin[at : at + 1])[0] for rank, at in numbers.items()]
-    traced, ours = held_up
     since = (one.since(int(max(firsts))) for one in pauses) if firsts else ()
-    return tuple(one.apart_from(traced).apart_from(ours, _MOSTLY_OURS) for one in since)
+    return tuple(one.apart_from(interruptions.traced).apart_from(interruptions.ours, _MOSTLY_OURS) for one in since)
 
 
 def _pauses(clock: Clock, grids: Mapping[int, _Steps]) -> tuple[Pauses, ...]:

@@ -11,6 +11,7 @@ import ctypes
 import os
 import resource
 import signal
+import sys
 import threading
 import time
 import warnings
@@ -19,6 +20,7 @@ from types import CodeType, FunctionType
 from typing import Protocol
 
 from dlprof_probes.inproc import in_place, tracebacks
+from dlprof_probes.inproc.line_selection import Selection
 from msgspec.structs import replace
 
 from dlprof.config import TraceConfig
@@ -51,6 +53,16 @@ class Cell(Protocol):
 
     def names(self) -> Mapping[str, str]:
         """What cells are called as compiled, to what the tables call them; asked for after the run."""
+
+
+def is_loaded(pattern: str) -> bool:
+    """Whether a pattern of files or modules, as the probe takes it, names a module that is loaded."""
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        path = os.path.abspath(file) if isinstance(file, str) else ""  # noqa: PTH100  (as the probe: through no links)
+        if Selection.named(path, name, pattern):
+            return True
+    return False
 
 
 class TracedCell:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import fnmatch
-import os
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -20,6 +18,7 @@ from IPython.display import display
 from dlprof import config as configuration
 from dlprof import rundir
 from dlprof.errors import DlprofError
+from dlprof.launch import traced_cell
 from dlprof.notebook import fresh
 from dlprof.notebook.cell import NAME, ShellCell
 from dlprof.notebook.views import RunView
@@ -113,7 +112,7 @@ class TraceMagics(Magics):
     def _tell_unknown(self, modules: list[str]) -> None:
         """Say which of the names of `--lines` are of nothing that could be counted: no line is missing by accident."""
         for word in modules:
-            if word and not _is_loaded(word) and not isinstance(self.shell.user_ns.get(word), FunctionType):
+            if word and not traced_cell.is_loaded(word) and not isinstance(self.shell.user_ns.get(word), FunctionType):
                 print(
                     f"dlprof: no line of {word} was counted: --lines takes functions of the notebook and modules that "
                     "the cell imports, and it is neither",
@@ -149,16 +148,6 @@ class TraceMagics(Magics):
             print(f"dlprof: the run up to here is in {args.into}", file=sys.stderr)
         elif not args.no_report:
             display(view)
-
-
-def _is_loaded(word: str) -> bool:
-    """Whether a module has this name, or the file of one this path, as the probe understands a pattern of files."""
-    if os.sep not in word and not word.endswith(".py"):
-        return word in sys.modules
-    pattern = os.path.normpath(Path(word).absolute())
-    files = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
-    paths = [str(Path(file).absolute()) for file in files if isinstance(file, str)]
-    return any(path.startswith(pattern + os.sep) or fnmatch.fnmatch(path, pattern) for path in paths)
 
 
 def _flags(args: argparse.Namespace) -> Iterator[str]:

@@ -30,10 +30,7 @@ def in_python(path: str = "path") -> Iterator[None]:
         yield
     except DlprofError as error:
         if error.hint:
-            before = f"try: {error.hint}"
-            error.hint = hint(error.hint, path)
-            notes = [note for note in getattr(error, "__notes__", ()) if note != before]
-            error.__notes__ = [*notes, f"try: {error.hint}"]
+            error.advise(hint(error.hint, path))
         raise
 
 

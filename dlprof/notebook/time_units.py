@@ -51,12 +51,15 @@ def in_unit(frame: pd.DataFrame, unit: Unit) -> pd.DataFrame:
     checked(unit)
     if not isinstance(frame, pd.DataFrame):
         raise UsageError(f"Times are in a frame of pandas, not in {frame!r}.", hint="in_unit(run.steps(), 'ms')")
-    copy = frame.copy()
-    for name in [name for name in copy.columns if _other(name, frame[name], unit)]:
-        copy[name] = _converted(copy[name], name, unit)
-    names = {name: _renamed(name, unit) for name in copy.columns if _other(name, frame[name], unit)}
-    if _other(copy.index.name, copy.index, unit):
-        copy.index = _converted(copy.index, copy.index.name, unit)
+    copy, names = frame.copy(), {}
+    for name in frame.columns:
+        stored = _unit_of(name, frame[name])
+        if stored is not None and stored != unit:
+            copy[name] = _converted(frame[name], stored, unit)
+            names[name] = _renamed(name, unit)
+    stored = _unit_of(frame.index.name, frame.index)
+    if stored is not None and stored != unit:
+        copy.index = _converted(frame.index, stored, unit)
         copy.index.name = _renamed(frame.index.name, unit)
     return copy.rename(columns=names)
 
@@ -66,21 +69,19 @@ def in_ms(frame: pd.DataFrame) -> pd.DataFrame:
     return in_unit(frame, "ms")
 
 
-def _other(name: object, values: Any, unit: str) -> bool:
-    """Whether these are times in another unit than this."""
+def _unit_of(name: object, values: Any) -> str | None:
+    """The unit of a column or an index of times; None: it is none."""
     from pandas.api.types import is_numeric_dtype  # noqa: PLC0415
 
     told = _TIME.fullmatch(name) if isinstance(name, str) and not name.endswith(_RATE) else None
-    return told is not None and told["unit"] != unit and is_numeric_dtype(getattr(values, "dtype", object))
+    return told["unit"] if told and is_numeric_dtype(getattr(values, "dtype", object)) else None
 
 
-def _converted(values: Any, name: object, unit: str) -> Any:
-    """Times in this unit; in ns whole numbers, as they are stored."""
-    told = _TIME.fullmatch(str(name))
-    assert told is not None  # noqa: S101  (`_other` has looked)
+def _converted(values: Any, stored: str, unit: str) -> Any:
+    """Times in another unit; in ns whole numbers, as they are stored."""
     if unit != "ns":
-        return values * (_NS[told["unit"]] / _NS[unit]) if told["unit"] != "ns" else values / _NS[unit]
-    whole = (values * _NS[told["unit"]]).round()
+        return values * _NS[stored] / _NS[unit]
+    whole = (values * _NS[stored]).round()
     return whole.astype("int64[pyarrow]" if "pyarrow" in str(values.dtype) else "Int64")
 
 

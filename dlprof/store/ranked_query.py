@@ -18,6 +18,8 @@ if TYPE_CHECKING:  # large: loaded when there is a query
 
 PROGRAM = -1
 """The rank of rows of the program that started the ranks."""
+_OF_KERNELS = {"kernel_events", "kernel_ops"}
+"""What the view `kernels` is made of."""
 _KERNELS = """CREATE VIEW kernels AS SELECT o.* EXCLUDE (op_id), e.* EXCLUDE (op_id, device, rank, host),
     CASE WHEN e.device < 0 THEN 'cpu' ELSE 'gpu:' || e.device END AS device,
     e.dur_ns - e.nested_ns AS self_ns
@@ -72,9 +74,10 @@ def _asked(
         needed = named(query)  # of a thousand ranks not all tables are read
         for name in needed:
             connection.register(name, table(ranked, name))
-        for name in TABLES.keys() - needed:
+        for name in () if needed else TABLES:  # what reads none may list them; to make all takes 30 ms
             connection.register(name, _of_rank(plain(TABLES[name].empty_table()), 0, ""))
-        connection.execute(_KERNELS)
+        if not needed or needed >= _OF_KERNELS:
+            connection.execute(_KERNELS)
         for setting in ("SET enable_external_access = false", *settings):
             connection.execute(setting)
         return answer(connection)

@@ -24,7 +24,7 @@ class Selection(object):
         if not path or path.startswith("<"):
             return False
         path = os.path.abspath(path)
-        if path == self._script or any(self._named(path, module, pattern) for pattern in self._patterns):
+        if path == self._script or any(self.named(path, module, pattern) for pattern in self._patterns):
             return True
         return path.startswith(self._beside) and not self._is_library(path)
 
@@ -33,7 +33,8 @@ class Selection(object):
         return "site-packages" in below or "dist-packages" in below or os.path.realpath(path).startswith(self._excluded)
 
     @staticmethod
-    def _named(path, module, pattern):
+    def named(path, module, pattern):
+        """Whether a pattern names the file at an absolute path, or the module."""
         if os.sep in pattern or pattern.endswith(".py"):
             pattern = os.path.abspath(pattern)
             return path == pattern or path.startswith(pattern + os.sep) or fnmatch.fnmatch(path, pattern)

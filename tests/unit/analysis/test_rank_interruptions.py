@@ -22,5 +22,7 @@ def test_windows_of_kernels_and_our_own_work_are_told_apart(tmp_path: Path) -> N
     ).members
     clock = clocks.of_ranks(members)
 
-    assert rank_interruptions.traced(members, clock).times == ((2 * S, 2 * S + 200 * MS),)
-    assert rank_interruptions.ours(members, clock).times == ((3 * S, 3 * S + 30 * MS),)
+    found = rank_interruptions.of_ranks(members, clock)
+
+    assert found.traced.times == ((2 * S, 2 * S + 200 * MS),)
+    assert found.ours.times == ((3 * S, 3 * S + 30 * MS),)
