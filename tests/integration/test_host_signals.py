@@ -39,6 +39,14 @@ SLEEPER = """
     time.sleep(20)
 """
 
+ENDS_AT_A_SIGNAL = """
+    import pathlib, signal, sys, time
+    signal.signal(signal.SIGUSR1, lambda *_: sys.exit(5))
+    pathlib.Path("began").write_text("")
+    time.sleep(120)
+"""
+"""It comes through dlprof, which is awake by then: a script that ends while its parent stands leaves only its end."""
+
 
 def listening(folder: Path, text: str = LISTENER, *flags: str) -> runner.Background:
     """A script that has begun, under a dlprof without a terminal."""
@@ -171,7 +179,7 @@ def test_a_dlprof_that_is_stopped_goes_on_with_the_script_unharmed(tmp_path: Pat
 @pytest.mark.parametrize("both", [False, True])
 def test_the_time_in_which_the_script_stood_is_told(both: bool, tmp_path: Path) -> None:
     """Whether dlprof stood too, or saw it; never more than it was, and at most a second less."""
-    background = listening(tmp_path)
+    background = listening(tmp_path, ENDS_AT_A_SIGNAL)
     stopped = [one.pid for one in background.others()] + ([background.process.pid] if both else [])
     begin = time.monotonic()
     for pid in stopped:
@@ -179,7 +187,7 @@ def test_the_time_in_which_the_script_stood_is_told(both: bool, tmp_path: Path) 
     time.sleep(2)
     for pid in stopped:
         os.kill(pid, signal.SIGCONT)
-    (tmp_path / "enough").touch()
+    background.process.send_signal(signal.SIGUSR1)
 
     done = background.end()
 
