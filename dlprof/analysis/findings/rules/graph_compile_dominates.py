@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from dlprof.analysis import source_loops
-from dlprof.analysis.findings import autograph_loops, queries, single_operators
+from dlprof.analysis.findings import autograph_loops, queries, short_trials, single_operators
 from dlprof.analysis.findings.calls import Call
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine, Support
@@ -18,8 +18,8 @@ TITLE = Title("Building and compiling graphs took long", "building and compiling
 _SHARE_OF_WORK = 0.30
 _SHARE_OF_GAP = 0.03
 _LEAST_NS = 2_500_000_000
-"""A few seconds of compilation are what a graph costs; short trials of a script are mostly that, and so are searches
-that train many models for a moment each."""
+"""For each model that is trained. A few seconds of compilation are what a graph costs: of many models that are trained
+for a moment each it is asked (`short_trials`)."""
 _BUILDING = (Tree.FIT_GRAPH_COMPILE, Tree.FIT_BUILD, Tree.COMPILE)
 """Not `construct`: where the engine is started with its first layer, that is most of it."""
 _CALLS = (SpanKind.GRAPH_COMPILE, SpanKind.BUILD, SpanKind.COMPILE)
@@ -54,19 +54,23 @@ def look(case: Case) -> Iterator[Claim]:
     alone = {} if case.pair else single_operators.times(case)
     total = max(0, sum(_of_graphs(case, path, alone) for path in _BUILDING) - _again(case))
     work = total + sum(alone.values()) + sum(case.own(path) for path in _BESIDE)
-    least_ns = _LEAST_NS * retracing.models(case)
-    if not case.pair and (total < _SHARE_OF_WORK * work or total * case.machine.with_a_core < least_ns):
-        return
     if case.pair and sum(case.time(path) for path in _BUILDING) < _SHARE_OF_GAP * case.whole_ns:
+        return
+    least_ns = _LEAST_NS / case.machine.with_a_core
+    if not case.pair and (total < _SHARE_OF_WORK * work or total < least_ns):
         return
     every = case.calls.of(SpanKind.GRAPH_COMPILE)
     of_graphs = _lines(call for call in every if not single_operators.is_one(call))
-    calls = {call.line for call in case.calls.of(*_CALLS) if call.line is not None}
     called = max(of_graphs, key=lambda line: of_graphs[line], default=None)
+    models = retracing.models(case)
+    if not case.pair and total < least_ns * models:
+        yield from short_trials.claims(case, models, _leaves(case, _BUILDING, alone), called or case.training_line)
+        return
+    calls = {call.line for call in case.calls.of(*_CALLS) if call.line is not None}
     loop = _traced_loop(case, calls, alone)
     yield Claim(
         Sentence(f"Building and compiling graphs takes {100 * total / max(1, work):.0f} % of the work:"),
-        {leaf: max(0, ns - alone.get(leaf, 0)) for leaf, ns in case.takes(*_BUILDING, Tree.FIT_STEPS_EDGES).items()},
+        _leaves(case, (*_BUILDING, Tree.FIT_STEPS_EDGES), alone),
         [queries.spans(SpanKind.GRAPH_COMPILE, SpanKind.BUILD, SpanKind.CONSTRUCT, SpanKind.COMPILE)],
         _NEXT if loop is None else _ROLLED,
         loop or called or case.training_line,
@@ -120,6 +124,11 @@ def _traced_loop(case: Case, calls: Collection[SourceLine], alone: Mapping[TreeP
 def _of_graphs(case: Case, path: TreePath, alone: Mapping[TreePath, int]) -> int:
     """Time below a path without that of operators that were compiled alone (ns)."""
     return case.own(path) - sum(ns for leaf, ns in alone.items() if path.holds(leaf))
+
+
+def _leaves(case: Case, paths: Iterable[TreePath], alone: Mapping[TreePath, int]) -> dict[TreePath, int]:
+    """The same by leaf (ns), of what is available."""
+    return {leaf: max(0, ns - alone.get(leaf, 0)) for leaf, ns in case.takes(*paths).items()}
 
 
 def _again(case: Case) -> int:

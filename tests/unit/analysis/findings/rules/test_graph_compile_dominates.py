@@ -61,27 +61,6 @@ def test_compiling_again_is_not_also_a_graph_that_takes_long(tmp_path: Path) -> 
     assert pick(diagnosis, "retracing").at_stake_ns == 3 * S
 
 
-def test_many_models_that_are_compiled_once_each_are_a_search(tmp_path: Path) -> None:
-    """False on a script that was mended: eight models, each made anew and compiled in half a second."""
-    made = [runs.span("construct", 2 + n / 2, 2.01 + n / 2, span_id=50 + n, line=13) for n in range(8)]
-    steps = runs.steps(100, start_s=6)
-    firsts = [
-        {**steps[0], "start_ns": int((2.1 + n / 2) * S), "dur_ns": S // 3, "first": True, "compiled": True}
-        for n in range(8)
-    ]
-    tables = quiet(
-        phases=parts(fit_steps=2, fit_graph_compile=4, teardown=2),
-        spans=[runs.fit_span(), *made],
-        steps=[*firsts, *steps],
-        **runs.window(KERNELS, begin_s=6.5),
-        phase_intervals=runs.intervals(
-            ("import", 0, 2), ("fit.graph_compile", 2, 6), ("fit.steps", 6, 8), ("teardown", 8, 10)
-        ),
-    )
-
-    assert slugs(diagnosed(tmp_path / "r", **tables)) == []
-
-
 def test_compiling_that_waited_for_a_core_is_not_that_long(tmp_path: Path) -> None:
     """False on a busy machine: 4 s, for 40 % of which the threads had no core."""
     tables = {**planted().tables, **cpu((5, BEGIN), (7.5, WAITING), others=100.0)}
