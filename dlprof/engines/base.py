@@ -156,6 +156,9 @@ class EngineSpec(Struct, frozen=True):
     eager_files: tuple[str, ...] = ()
     """Beginnings of the names of files whose functions start one operation for whoever calls them; empty: it compiles
     no functions, or that is usual."""
+    executing_files: tuple[str, ...] = ()
+    """Beginnings of the names of files whose functions run an operation on the calling thread: a stack that ends there
+    stands in its kernel, or in what starts that."""
     eager_within: tuple[str, ...] = ()
     """Beginnings of the names of files that stand around such operations where they are a network's; empty: the user's
     own line starts them, or nearly."""

@@ -24,6 +24,7 @@ SPEC = EngineSpec(
     operator_files=("tensorflow/python/ops/script_ops",),
     generated_files=("__autograph_generated_file",),
     eager_files=("tensorflow/python/ops/", "tensorflow/python/eager/execute"),
+    executing_files=("tensorflow/python/ops/gen_", "tensorflow/python/eager/execute"),
     tracing_files=("tensorflow/python/framework/func_graph", "tensorflow/python/eager/polymorphic_function/"),
     compile_with="put @tf.function above it",
     graph_functions=("_extend_graph",),

@@ -95,6 +95,8 @@ _CONVERSION = Chore(
     "(np.stack), which is far faster than to convert them one by one.",
 )
 _OF_NUMPY = re.compile(r"\b(np|numpy)\.(array|asarray)\(")
+_GIVEN = re.compile(r"\b(?:np|numpy)\.(?:array|asarray)\(\s*(?:list\(\s*)?(?:\w+\.)*(?P<name>\w+)\s*[,)\[]")
+"""The name of what such an array is made of."""
 _OF_ENGINE = re.compile(r"torch\.|tf\.|\bnd\.|\bjnp\.|\bmx\.|convert_to_tensor\(")
 _OF_NUMBERS = Chore(
     "An array of NumPy is made of a list or another sequence each time",
@@ -185,6 +187,11 @@ def of_line(
     most = max(times, key=lambda chore: times[chore], default=None)
     if most is not None and 2 * times[most] > sum(times.values()):
         return most
+    return _of_text(case, line)
+
+
+def _of_text(case: Case, line: SourceLine) -> Chore | None:
+    """What leaves no frame."""
     source = case.code.source(*line)
     if _GROWS.match(source):
         return _GROWN
@@ -192,7 +199,19 @@ def of_line(
         return FLUSHED
     if not converts(source):
         return None
-    return _OF_NUMBERS if _OF_NUMPY.search(source) and not _OF_ENGINE.search(source) else conversion(case)
+    if not _OF_NUMPY.search(source) or _OF_ENGINE.search(source):
+        return conversion(case)
+    # NumPy waits for an array of such an engine until it is there, and leaves no frame of that.
+    return _OF_NUMBERS if not case.asynchronous or _of_sequence(case, line) else None
+
+
+def _of_sequence(case: Case, line: SourceLine) -> bool:
+    """Whether an array of NumPy is made of what its file makes a list or a deque, or puts something behind."""
+    given = _GIVEN.search(case.code.source(*line))
+    if given is None:
+        return False
+    grows = re.compile(rf"\b{given['name']}\s*(=\s*(\[|list\(|[\w.]*deque\()|\.(append|appendleft|extend)\()")
+    return any(grows.search(text) for text in case.code.lines(line[0]))
 
 
 def flushes(case: Case, line: SourceLine | None) -> bool:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from enum import Enum, auto
 
 from dlprof.analysis import loops, source_calls, source_loops
 from dlprof.analysis.findings import compiled_steps, doing, own_elements, queries, standing
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine
+from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine, Support
 from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.sampled_code import Chosen
 from dlprof.analysis.samples import Sample, is_of_input
@@ -17,6 +18,7 @@ from dlprof.analysis.stacks import Frame
 from dlprof.engines.base import EngineSpec
 from dlprof.schema.tree_paths import Tree, TreePath
 from dlprof.schema.vocabulary import Basis, Direction, Ground, Phase
+from dlprof.units import duration
 
 _PATHS = (Tree.SCRIPT, Tree.FIT_STEPS)
 _SHARE_OF_WORK = 0.15
@@ -47,6 +49,50 @@ _COUNTED = (
     "What it counts in Python ({}) must be a variable of the engine then, or an argument: a compiled function would "
     "count once, and have the number as a constant."
 )
+_IN_MODELS = ("keras/src/layers/layer.py", "keras/src/models/")
+"""Where a model of Keras is called."""
+
+
+class _What(Enum):
+    """What it is that runs operation by operation."""
+
+    STEP = auto()
+    CALLS = auto()
+    """A function, where nothing is trained."""
+    MODEL = auto()
+    """A model of Keras that is called, where nothing is trained."""
+    UPDATES = auto()
+    """Changes of parts of arrays."""
+    ARGUMENTS = auto()
+    """Arguments of a function that is compiled."""
+
+
+_LOOP = "The loop starts each operation by itself from Python, where one compiled function could run the step:"
+_SAYS = {
+    _What.STEP: _LOOP,
+    _What.CALLS: "The loop starts each operation by itself from Python, where one compiled function could run them:",
+    _What.MODEL: "Each call of the model starts its operations one by one from Python, where one compiled function "
+    "could run them:",
+    _What.UPDATES: _LOOP,
+    _What.ARGUMENTS: _LOOP,
+}
+_UPDATES = (
+    "Most of these operations change a part of an array, and each makes a copy of all of it: change it in place "
+    "outside of the engine, or in a compiled function that may overwrite it."
+)
+_ARGUMENTS = (
+    "What is started one by one makes the arguments of a function that is compiled already: do it inside of that "
+    "function, which is given the whole arrays and the indices, or with NumPy, which has nothing to start."
+)
+_MODEL = (
+    "Call a compiled function of the model that is made once, in front of the loop, with many rows at once where they "
+    "are there together, and with one shape: each other one is compiled by itself."
+)
+_FIX_OF_MODEL = {
+    "tensorflow": "compiled = tf.function(model) in front of the loop, and compiled(x) in it; or "
+    "model.predict_on_batch(x), which gives NumPy's arrays back",
+    "jax": "model.predict_on_batch(x) in place of model(x): it is compiled, and gives NumPy's arrays back",
+}
 
 
 @of_the_slower
@@ -62,31 +108,47 @@ def claims(case: Case) -> Iterator[Claim]:
     if counted is not eager:
         share = case.code.share(paths, counted)
     share = min(share, _not_waiting(case, paths))
+    executing = _executing(case, paths, eager)
+    sure = case.engine.compiling_saves * max(0.0, share - executing)
+    share -= executing / 2
     takes = case.takes(*paths, share=case.engine.compiling_saves * share)
     if sum(takes.values()) < _SHARE_OF_WORK * case.work_ns:
         return
-    line, updates = _loop_line(case, eager), _are_updates(case, paths, eager)
-    given_to = None if updates else _given_to(case, line)
+    line = _loop_line(case, eager)
+    what = _what(case, paths, eager, line)
     yield Claim(
-        Sentence(
-            "The loop starts each operation by itself from Python, where one compiled function could run the step:"
-        ),
+        Sentence(_SAYS[what], _surely(case, paths, sure) if executing else "."),
         takes,
         [queries.python_stood(Phase.SCRIPT, Phase.FIT_STEPS)],
-        _UPDATES
-        if updates
-        else _ARGUMENTS
-        if given_to
-        else f"Compile the function that makes a step: {case.engine.compile_with}.{_once(case, eager)}",
+        _next(case, eager, what),
         line,
         basis=Basis.ESTIMATED,
-        support=case.code.support(paths, counted, ground=Ground.REPEATED, agree=min(1.0, 2 * share)),
-        fix=case.engine.update_in_place
-        if updates
-        else f"give `{given_to}` the whole arrays and the indices, and index inside of it"
-        if given_to
-        else _fix(case, line),
+        support=_support(case, paths, counted, share, sure),
+        fix=_fix(case, line, what),
     )
+
+
+def _executing(case: Case, paths: Sequence[TreePath], eager: Chosen) -> float:
+    """The share in which operations that no kernel window saw are run by the thread that starts them: 0 to 1.
+
+    A compiled function keeps what their kernels take of it, and saves what starts them.
+    """
+    files = case.engine.executing_files
+    if not files or case.steps is not None:
+        return 0.0
+    return case.code.share(paths, lambda sample: eager(sample) and sample.frames[0].file.startswith(files))
+
+
+def _surely(case: Case, paths: Sequence[TreePath], share: float) -> str:
+    surely = duration(sum(case.takes(*paths, share=share).values()))
+    return f", {surely} of it in Python around them; the rest is half of their own calls, for kernels are in these."
+
+
+def _support(case: Case, paths: Sequence[TreePath], counted: Chosen, share: float, sure: float) -> Support:
+    """A question, where what is sure to be saved would not be worth a word."""
+    if sum(case.takes(*paths, share=sure).values()) >= _SHARE_OF_WORK * case.work_ns:
+        return case.code.support(paths, counted, ground=Ground.REPEATED, agree=min(1.0, 2 * share))
+    return case.code.support(paths, counted, ground=Ground.MODEL, agree=0.5)
 
 
 def _not_waiting(case: Case, paths: Sequence[TreePath]) -> float:
@@ -102,16 +164,31 @@ def _not_waiting(case: Case, paths: Sequence[TreePath]) -> float:
     return 1 - (1 - quiet.lasts) * steps / max(1, whole)
 
 
-_UPDATES = (
-    "Most of these operations change a part of an array, and each makes a copy of all of it: change it in place "
-    "outside of the engine, or in a compiled function that may overwrite it."
-)
+def _what(case: Case, paths: Sequence[TreePath], eager: Chosen, line: SourceLine | None) -> _What:
+    if _are_updates(case, paths, eager):
+        return _What.UPDATES
+    if _given_to(case, line):
+        return _What.ARGUMENTS
+    if case.steps is not None:
+        return _What.STEP
+    calls_model = case.code.share(paths, lambda sample: eager(sample) and _is_in_model(sample))
+    return _What.MODEL if 2 * calls_model > case.code.share(paths, eager) else _What.CALLS
 
 
-_ARGUMENTS = (
-    "What is started one by one makes the arguments of a function that is compiled already: do it inside of that "
-    "function, which is given the whole arrays and the indices, or with NumPy, which has nothing to start."
-)
+def _is_in_model(sample: Sample) -> bool:
+    return any(frame.file.startswith(_IN_MODELS) for frame in sample.frames)
+
+
+def _next(case: Case, eager: Chosen, what: _What) -> str:
+    if what is _What.UPDATES:
+        return _UPDATES
+    if what is _What.ARGUMENTS:
+        return _ARGUMENTS
+    if what is _What.MODEL:
+        return _MODEL
+    if what is _What.CALLS:
+        return f"Compile the function that the loop calls: {case.engine.compile_with}.{_once(case, eager)}"
+    return f"Compile the function that makes a step: {case.engine.compile_with}.{_once(case, eager)}"
 
 
 def _given_to(case: Case, line: SourceLine | None) -> str | None:
@@ -301,7 +378,17 @@ def _functions(case: Case, file: str) -> Mapping[str, source_calls.Function]:
     return source_calls.Functions(tree).by_name if tree is not None else {}
 
 
-def _fix(case: Case, line: SourceLine | None) -> str:
+def _fix(case: Case, line: SourceLine | None, what: _What) -> str | None:
+    if what is _What.UPDATES:
+        return case.engine.update_in_place
+    if what is _What.ARGUMENTS:
+        return f"give `{_given_to(case, line)}` the whole arrays and the indices, and index inside of it"
+    if what is _What.MODEL:
+        return _FIX_OF_MODEL.get(case.engine.name)
+    return _compiled(case, line)
+
+
+def _compiled(case: Case, line: SourceLine | None) -> str:
     text = case.code.source(*line).strip() if line is not None else ""
     if line is not None and _GRADIENT in text:  # no function of the script's is called there: it is in one
         around = [name for name, one in _functions(case, line[0]).items() if line[1] in source_calls.lines(one)]

@@ -18,7 +18,7 @@ from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.samples import Sample
 from dlprof.engines import combined
-from dlprof.schema.tree_paths import Tree
+from dlprof.schema.tree_paths import Tree, TreePath
 from dlprof.schema.vocabulary import Ground, Phase
 
 _TITLE = Title("Python of the script's own loop took long", "Python of the script's own loop")
@@ -204,17 +204,22 @@ def _what(chore: Chore | None, line: SourceLine | None, is_known: bool) -> str:
 def is_own(case: Case, sample: Sample) -> bool:
     """Whether the script's own line, or a library that it called, is what a stack stands in, and no engine.
 
-    A line of a module, which the engine called, starts operators one after the other: the gaps between them are the
-    engine's. What goes through something piece by piece there is told by how often it runs.
+    What goes through something piece by piece in a line of a module is told by how often it runs.
     """
     for frame in sample.frames:
         if frame.file in case.code.user_files:
-            if frame is sample.frames[0] and case.engine.starts_operators and case.code.is_called_back(sample):
+            if is_in_layer(case, sample):
                 return False
             return not (case.code.is_import(frame.file, frame.line) or case.code.calls_compiled(sample))
         if frame.file.startswith((*combined.folders_with_keras(), *_STANDS)):
             return False
     return False
+
+
+def is_in_layer(case: Case, sample: Sample) -> bool:
+    """Whether a line of a module, which the engine called, starts operators: the gaps between them are the engine's."""
+    is_users = sample.frames[0].file in case.code.user_files
+    return is_users and case.engine.starts_operators and case.code.is_called_back(sample)
 
 
 def _is_library(case: Case, sample: Sample) -> bool:
@@ -241,12 +246,17 @@ def _ran(case: Case) -> float | None:
     return stood.ran if stood is not None else None
 
 
-def lines_of_the_engine(case: Case) -> set[SourceLine | None]:
-    """Lines below which mostly code of an engine stands: what they are seen in themselves is on the way there."""
+def lines_of_the_engine(case: Case, *paths: TreePath) -> set[SourceLine | None]:
+    """Lines below which mostly code of an engine stands: what they are seen in themselves is on the way there.
+
+    Args:
+        case: The run.
+        paths: The phases; none: the steps.
+    """
     whole: Counter[SourceLine | None] = Counter()
     engines: Counter[SourceLine | None] = Counter()
     for sample in case.code.samples:
-        if sample.main and sample.phase == Tree.FIT_STEPS:
+        if sample.main and any(path.holds(sample.phase) for path in paths or _STEPS):
             line = case.code.user_line(sample)
             whole[line] += sample.dur_ns
             engines[line] += sample.dur_ns * sample.frames[0].file.startswith(combined.folders_with_keras())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -93,11 +94,18 @@ class SampledCode:
         return visits.of_run(self._run, self.user_files)
 
     def lines_of_loops(self, least: int) -> set[SourceLine]:
-        """Lines that ran so often; where counting was thinned and does not tell it, those that were seen anew."""
+        """Lines that ran so often; where counting was thinned and does not tell it, those that were seen anew.
+
+        So do those that asked the engine for a value so often: that is counted whatever is thinned.
+        """
         rows = self._run.rows("lines")
         often = {(row["file"], row["line"]) for row in rows if (row["hits"] or 0) >= least}
         untold = ((row["file"], row["line"]) for row in rows if row["hits"] is None)
-        return often | {line for line in untold if self.visits.get(line, 0) >= _SEEN_ANEW}
+        asked: Counter[SourceLine] = Counter()
+        for row in self._run.rows("syncs"):
+            asked[row["file"], row["line"]] += row["calls"]
+        seen = {line for line in untold if self.visits.get(line, 0) >= _SEEN_ANEW or asked[line] >= least}
+        return often | seen
 
     def need_samples(self) -> None:
         """Abstain where no stack was sampled."""

@@ -55,6 +55,8 @@ _ORDER = (
 """Parts of a step in the order in which Python that runs in it is taken out of them."""
 _INSIDE_CLAIMS = (own_elements.claims, row_by_row.claims, many_times.claims, own_loop_python.claims)
 _OF_NUMPY = ("<__array_function__", "numpy/")
+_READS = re.compile(r"\b(np|numpy)\.(array|asarray)\(|\b(float|int)\(")
+"""What waits for a value of an engine that works on meanwhile, and leaves no frame of that."""
 _SLEEPS = re.compile(r"\bsleep\(")
 _WHOLE_ARRAYS = "Replace loops over rows or pixels by operations on whole arrays; keep the prepared data in a file."
 _WITH_KERAS = "Write it with operations of keras.ops or of the engine, over whole arrays."
@@ -213,14 +215,18 @@ def _is_python(case: Case, sample: Sample) -> bool:
 
 def _in_script(case: Case, work: int) -> Iterator[Claim]:
     """The script's own lines, outside Keras."""
-    of_engines = of_no_engine()
+    of_engines, calling = of_no_engine(), own_loop_python.lines_of_the_engine(case, *SCRIPT)
     is_quiet = not case.code.share(SCRIPT, lambda sample: _works(case, sample), main=False)
 
     def is_own(sample: Sample) -> bool:
         if is_quiet and doing.waits_for_thread(sample.frames):
             return False
         frame = case.code.user_frame(sample)
-        if frame is not None and case.code.is_import(frame.file, frame.line):
+        if frame is not None and (case.code.is_import(frame.file, frame.line) or (frame.file, frame.line) in calling):
+            return False
+        if own_loop_python.is_in_layer(case, sample) and not case.code.feeds(sample):
+            return False
+        if case.asynchronous and frame is sample.frames[0] and _READS.search(case.code.source(frame.file, frame.line)):
             return False
         return of_engines(sample) and not (case.code.calls_compiled(sample) or case.code.turns_a_loop(sample))
 

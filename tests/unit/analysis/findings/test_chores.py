@@ -10,12 +10,19 @@ from dlprof.analysis.findings import chores
 from dlprof.analysis.findings.case import Case
 from dlprof.schema.tree_paths import Tree
 from tests.unit import runs
-from tests.unit.analysis.findings.cases import FIT, Call, keep_source, quiet, sampled
+from tests.unit.analysis.findings.cases import FIT, Call, keep_source, on, quiet, sampled
 
 LINE = ("train.py", 7)
 
 
-def case(path: Path, *calls: Call, source: str = "pass", hits: int | None = None, how: str = "exact") -> Case:
+def case(
+    path: Path,
+    *calls: Call,
+    source: str = "pass",
+    hits: int | None = None,
+    how: str = "exact",
+    asynchronous: bool = False,
+) -> Case:
     """A run whose line 7 has these frames above it, for two of three seconds; it ran so often."""
     base: list[Call] = FIT[:1]
     row = {
@@ -28,7 +35,9 @@ def case(path: Path, *calls: Call, source: str = "pass", hits: int | None = None
         "how": how,
     }
     run = runs.trained(
-        path / "r", **quiet(**sampled((2, 4, [*base, *calls]), (4, 5, base)), lines=[row] if hits else [])
+        path / "r",
+        on("torch", asynchronous=asynchronous),
+        **quiet(**sampled((2, 4, [*base, *calls]), (4, 5, base)), lines=[row] if hits else []),
     )
     keep_source(run, "\n" * 6 + source + "\n")
     return Case(run)
@@ -213,3 +222,21 @@ def test_what_is_parsed_once_is_not_to_be_moved_out_of_a_loop(
 
     assert found is not None
     assert advice in found.advised(made, LINE)
+
+
+@pytest.mark.parametrize(
+    ("source", "is_sequence"),
+    [
+        ("scores = np.array(kept)\nkept.append(1)", True),
+        ("w = np.asarray(self.seen)\nself.seen = collections.deque(maxlen=9)", True),
+        ("total += np.asarray(loss)\nlosses.append(3)", False),
+        ("scores = np.asarray(model(x))", False),
+    ],
+)
+def test_where_numpy_may_wait_an_array_is_made_of_what_the_file_makes_a_sequence(
+    source: str, is_sequence: bool, tmp_path: Path
+) -> None:
+    """An engine that works on meanwhile has its arrays read without a frame: that line waits, and converts nothing."""
+    found = chores.of_line(case(tmp_path, source=source, asynchronous=True), LINE, [Tree.FIT_STEPS])
+
+    assert ((found.what if found else "").startswith("An array of NumPy")) is is_sequence

@@ -315,3 +315,44 @@ def test_arguments_of_a_compiled_function_are_to_be_made_inside_of_it(tmp_path: 
 
     assert finding.next_step.startswith("What is started one by one makes the arguments of a function that is compiled")
     assert finding.fix == "give `step` the whole arrays and the indices, and index inside of it"
+
+
+CALLED: list[Call] = [
+    ("error_handler", "keras/src/utils/traceback_utils.py", 117),
+    ("__call__", "keras/src/layers/layer.py", 936),
+    ("conv2d", "tensorflow/python/ops/nn_ops.py", 2793),
+]
+EXECUTES: Call = ("quick_execute", "tensorflow/python/eager/execute.py", 53)
+
+
+def serving(until_s: float) -> Tables:
+    """A script of 6 s on TensorFlow that trains nothing: for 3 s a loop calls a model, from then on in its operators."""
+    stood = sampled((2, until_s, [*LOOP, *CALLED]), (until_s, 5, [*LOOP, *CALLED, EXECUTES]), (5, 8, LOOP[:1]))
+    return looping() | stood
+
+
+def test_a_model_that_is_called_where_nothing_is_trained_is_to_be_compiled_itself(tmp_path: Path) -> None:
+    """2 s in Python around its operators are sure; of 1 s in these half is taken, for kernels are in it."""
+    finding = pick(diagnosed(tmp_path / "r", on("tensorflow"), **serving(4)), "eager-execution")
+
+    assert finding.claim.startswith("Each call of the model starts its operations one by one from Python")
+    assert "1.86 s of it in Python around them" in finding.claim
+    assert finding.at_stake_ns == pytest.approx(0.93 * 2.5 * S, rel=0.01)
+    assert str(finding.fix).startswith("compiled = tf.function(model) in front of the loop")
+
+
+@pytest.mark.parametrize(("until_s", "asked"), [(4.0, False), (2.3, True)])
+def test_a_model_that_mostly_computes_is_asked_about(until_s: float, asked: bool, tmp_path: Path) -> None:
+    """A compiled function computes as long; without a kernel window nothing tells for how long that is."""
+    finding = pick(diagnosed(tmp_path / "r", on("tensorflow"), **serving(until_s)), "eager-execution")
+
+    assert finding.is_question is asked
+
+
+@pytest.mark.parametrize(("calls", "found"), [(400, True), (4, False)])
+def test_a_line_that_asked_for_so_many_values_is_in_a_loop(calls: int, found: bool, tmp_path: Path) -> None:
+    """Where counting lines was thinned, and samples find it there all the time."""
+    asked = {"what": "numpy()", "file": "train.py", "line": 50, "calls": calls}
+    tables = looping(*STARTS, hits=None) | {"syncs": [{**asked, "dur_ns": S, "start_ns": 2 * S, "end_ns": 5 * S}]}
+
+    assert ("eager-execution" in slugs(diagnosed(tmp_path / "r", on("jax"), **tables))) is found

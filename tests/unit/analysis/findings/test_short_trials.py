@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dlprof.analysis.findings.diagnose import Diagnosis
+from dlprof.analysis.findings.finding import Diagnosis
 from tests.unit import runs
 from tests.unit.analysis.findings.cases import KERNELS, diagnosed, parts, pick, quiet, slugs
 from tests.unit.runs import S

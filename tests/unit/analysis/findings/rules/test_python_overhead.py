@@ -17,6 +17,7 @@ from tests.unit.analysis.findings.cases import (
     Tables,
     diagnosed,
     keep_source,
+    on,
     parts,
     pick,
     quiet,
@@ -190,3 +191,52 @@ def test_a_script_that_waits_for_a_thread_runs_python_only_there(works: bool, is
     )
 
     assert ("python-overhead" in slugs(diagnosed(tmp_path / "r", **tables))) is is_said
+
+
+def outside(folder: Path, stack: list[Call], source: str = "", *, asynchronous: bool = False) -> list[str]:
+    """What is said of a script that trains nothing and stands so for 3 of 10 s."""
+    stood = sampled((1, 4, stack), (4, 8, [("<module>", "train.py", 9), ("f", "torch/functional.py", 3)]))
+    tables = quiet(
+        phases=parts(import_=1, script=7, teardown=2),
+        steps=[],
+        lines=[{"file": "train.py", "function": "f", "first_line": 1, "line": 3, "hits": 9, "time_ns": S}],
+        phase_intervals=runs.intervals(("import", 0, 1), ("script", 1, 8), ("teardown", 8, 10)),
+        **stood,
+    )
+    run = runs.trained(folder / "r", on("torch", asynchronous=asynchronous), **tables)
+    keep_source(run, source)
+    return slugs(diagnose.diagnose(run))
+
+
+@pytest.mark.parametrize(("above", "is_said"), [("torch/nn/modules/module.py", False), ("train.py", True)])
+def test_a_model_that_is_only_called_is_no_data_to_be_prepared(above: str, is_said: bool, tmp_path: Path) -> None:
+    """False before: text that is generated token by token; the lines of `forward` start operators."""
+    stack: list[Call] = [("<module>", "train.py", 8), ("_call_impl", above, 1789), ("forward", "train.py", 3)]
+
+    assert ("python-overhead" in outside(tmp_path, stack)) is is_said
+
+
+@pytest.mark.parametrize(("asynchronous", "is_said"), [(True, False), (False, True)])
+def test_a_line_that_waits_for_a_value_is_no_python(asynchronous: bool, is_said: bool, tmp_path: Path) -> None:
+    """False before: NumPy reads an array of an engine that still computes it, and leaves no frame."""
+    source = "\n\nkept.append(np.asarray(answer))\n"
+
+    said = outside(tmp_path, [("<module>", "train.py", 3)], source, asynchronous=asynchronous)
+
+    assert ("python-overhead" in said) is is_said
+
+
+def test_a_line_below_which_an_engine_mostly_stands_calls_it(tmp_path: Path) -> None:
+    """False before: what a sample meets in the line itself is on the way there."""
+    stood = sampled(
+        (1, 3, [("<module>", "train.py", 3)]),
+        (3, 8, [("<module>", "train.py", 3), ("relu", "torch/nn/functional.py", 7)]),
+    )
+    tables = quiet(
+        phases=parts(import_=1, script=7, teardown=2),
+        steps=[],
+        phase_intervals=runs.intervals(("import", 0, 1), ("script", 1, 8), ("teardown", 8, 10)),
+        **stood,
+    )
+
+    assert "python-overhead" not in slugs(diagnosed(tmp_path / "r", **tables))
