@@ -31,7 +31,8 @@ _GIVES_NO_PIECE = frozenset({"len", "print", "range"})
 _CHOOSES = ("argmax", "categorical", "choice", "choose", "multinomial", "pick", "sample", "searchsorted", "topk")
 """What names of functions have, but for underscores, that choose one of many by what they are given."""
 _KEPT = ("cache", "hidden", "past", "state")
-"""Beginnings of the names of arguments that bring what was computed of earlier pieces."""
+"""Beginnings of the names of arguments, and of what is given without one, that bring what was computed of earlier
+pieces."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ def regrown(texts: Sequence[str]) -> Iterator[Regrown]:
         return
     for node in ast.walk(parsed(texts) or ast.Module([], [])):
         if isinstance(node, _LOOPS):
-            yield from _of_loop(list(statements(node.body)))
+            yield from _of_loop(list(statements(node.body)), branches=_branches(node))
 
 
 def grown_at(texts: Sequence[str], line: int) -> str | None:
@@ -70,12 +71,21 @@ def grown_at(texts: Sequence[str], line: int) -> str | None:
     return None
 
 
-def _of_loop(body: Sequence[ast.stmt], is_chosen: bool = False) -> Iterator[Regrown]:
-    """The first call that is given all of a sequence to which is put what was chosen out of what that call gave."""
+def _of_loop(body: Sequence[ast.stmt], is_chosen: bool = False, branches: Sequence[ast.If] = ()) -> Iterator[Regrown]:
+    """The first call that is given all of a sequence to which is put what was chosen out of what that call gave.
+
+    Args:
+        body: The statements of the loop.
+        is_chosen: That something is chosen need not be seen.
+        branches: Those of which only one runs.
+    """
     for name in dict.fromkeys(name for one in body for name in _grown(one)):
         given = _same(body, name)
+        given = {one for one in given if all(_has_all(branch, one, given) for branch in branches)}
         for number, one in enumerate(body):
-            if any(_is_given(call, given) for call in _calls(one)) and _is_put_back(body[number:], name, is_chosen):
+            if any(_is_given(call, given, is_chosen) for call in _calls(one)) and _is_put_back(
+                body[number:], name, is_chosen
+            ):
                 yield Regrown(range(one.lineno, (one.end_lineno or one.lineno) + 1), name)
                 break
 
@@ -120,6 +130,21 @@ def _grown(statement: ast.stmt) -> Iterator[str]:
             yield name
 
 
+def _branches(loop: ast.AST) -> list[ast.If]:
+    return [node for node in ast.walk(loop) if isinstance(node, ast.If) and node.orelse]
+
+
+def _has_all(branch: ast.If, name: str, given: set[str]) -> bool:
+    """Whether a variable that both branches set has all of a sequence behind each.
+
+    With a cache one of them gives it the newest piece. Which of them ran the source does not tell.
+    """
+    setting = [[one for one in statements(part) if name in _stored(one)] for part in (branch.body, branch.orelse)]
+    return not all(setting) or all(
+        any(isinstance(one, ast.Assign) and _holds(one.value, given) for one in part) for part in setting
+    )
+
+
 def _same(body: Sequence[ast.stmt], name: str) -> set[str]:
     """Variables with all of a sequence, or a stretch of it."""
     found = {name}
@@ -129,11 +154,15 @@ def _same(body: Sequence[ast.stmt], name: str) -> set[str]:
     return found
 
 
-def _is_given(call: ast.Call, names: set[str]) -> bool:
-    """Whether a call that is no join gets all of a sequence, and nothing that was kept of what it gave before."""
+def _is_given(call: ast.Call, names: set[str], is_known: bool) -> bool:
+    """Whether a call that is no join gets all of a sequence, and nothing that was kept of what it gave before.
+
+    Where its input is known to grow, a place for what was kept may be empty.
+    """
     if called(call) in _JOINS | _PUT_INTO | _PUT_BEHIND | _GIVES_NO_PIECE | _CONVERTS:
         return False
-    changing = (word.arg or "" for word in call.keywords if not isinstance(word.value, ast.Constant))
+    changing = [word.arg or "" for word in call.keywords if not isinstance(word.value, ast.Constant)]
+    changing += [value.id for value in call.args if isinstance(value, ast.Name) and not is_known]
     if any(name.startswith(_KEPT) for name in changing):
         return False
     return any(_holds(value, names) for value in [*call.args, *(word.value for word in call.keywords)])

@@ -70,6 +70,34 @@ def test_what_is_given_else_is_none(body: list[str]) -> None:
     assert list(regrown(["for i in turns:", *(f"    {line}" for line in body)])) == []
 
 
+BRANCHES = """\
+for _ in range(length):
+    logits, kept = model(part, {kept})
+    nxt = torch.multinomial(logits[:, -1], 1)
+    idx = torch.cat([idx, nxt], 1)
+    if {condition}:
+        part = {one}
+    else:
+        part = {other}
+"""
+
+
+@pytest.mark.parametrize(
+    ("kept", "condition", "one", "other", "found"),
+    [
+        ("mask", "cached", "nxt", "idx", False),
+        ("mask", "long", "idx[:, -64:]", "idx", True),
+        ("past", "long", "idx[:, -64:]", "idx", False),
+    ],
+    ids=["newest piece with a cache", "stretch of it", "given what was kept"],
+)
+def test_of_two_branches_both_must_give_all_of_it(kept: str, condition: str, one: str, other: str, found: bool) -> None:
+    """False before: a script with a cache and a switch for it, which was on; what was kept had a place, not a name."""
+    text = BRANCHES.format(kept=kept, condition=condition, one=one, other=other)
+
+    assert bool(list(regrown(text.splitlines()))) is found
+
+
 def test_a_text_that_is_no_python_has_none() -> None:
     """A cell with magics."""
     assert list(regrown(["%time x = 1"])) == []
