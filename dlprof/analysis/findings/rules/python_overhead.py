@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from dlprof.analysis import kernels, loops
 from dlprof.analysis.findings import (
+    busy_threads,
     chores,
     doing,
     host_callbacks,
@@ -57,6 +58,7 @@ _INSIDE_CLAIMS = (own_elements.claims, row_by_row.claims, many_times.claims, own
 _OF_NUMPY = ("<__array_function__", "numpy/")
 _READS = re.compile(r"\b(np|numpy)\.(array|asarray)\(|\b(float|int)\(")
 """What waits for a value of an engine that works on meanwhile, and leaves no frame of that."""
+_FOR = re.compile(r"\bfor\b")
 _SLEEPS = re.compile(r"\bsleep\(")
 _WHOLE_ARRAYS = "Replace loops over rows or pixels by operations on whole arrays; keep the prepared data in a file."
 _WITH_KERAS = "Write it with operations of keras.ops or of the engine, over whole arrays."
@@ -77,6 +79,7 @@ def look(case: Case) -> Iterator[Claim]:
     elsewhere = list(many_times.outside_of_training(case))
     yield from elsewhere or own_evaluations.claims(case, Doing.PYTHON)
     yield from _in_script(case, work)
+    yield from busy_threads.claims(case)
     yield from pair_python.claims(case, work)
 
 
@@ -226,7 +229,7 @@ def _in_script(case: Case, work: int) -> Iterator[Claim]:
             return False
         if own_loop_python.is_in_layer(case, sample) and not case.code.feeds(sample):
             return False
-        if case.asynchronous and frame is sample.frames[0] and _READS.search(case.code.source(frame.file, frame.line)):
+        if case.asynchronous and frame is sample.frames[0] and _reads(case.code.source(frame.file, frame.line)):
             return False
         return of_engines(sample) and not (case.code.calls_compiled(sample) or case.code.turns_a_loop(sample))
 
@@ -253,6 +256,11 @@ def _in_script(case: Case, work: int) -> Iterator[Claim]:
         support=case.code.support(SCRIPT, is_own, agree=share, part=sum(takes.values()) / work, usual=_SHARE_OF_SCRIPT),
         fix=chore.fix if chore else chores.leaner(case, line),
     )
+
+
+def _reads(text: str) -> bool:
+    """Whether a line may wait for a value, and goes through nothing itself."""
+    return _READS.search(text) is not None and _FOR.search(text) is None
 
 
 def _computed(case: Case) -> float:

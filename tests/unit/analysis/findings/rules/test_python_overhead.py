@@ -216,12 +216,19 @@ def test_a_model_that_is_only_called_is_no_data_to_be_prepared(above: str, is_sa
     assert ("python-overhead" in outside(tmp_path, stack)) is is_said
 
 
-@pytest.mark.parametrize(("asynchronous", "is_said"), [(True, False), (False, True)])
-def test_a_line_that_waits_for_a_value_is_no_python(asynchronous: bool, is_said: bool, tmp_path: Path) -> None:
-    """False before: NumPy reads an array of an engine that still computes it, and leaves no frame."""
-    source = "\n\nkept.append(np.asarray(answer))\n"
-
-    said = outside(tmp_path, [("<module>", "train.py", 3)], source, asynchronous=asynchronous)
+@pytest.mark.parametrize(
+    ("line", "asynchronous", "is_said"),
+    [
+        ("kept.append(np.asarray(answer))", True, False),
+        ("kept.append(np.asarray(answer))", False, True),
+        ("d = np.array([distance(q, r) for r in rows])", True, True),
+    ],
+)
+def test_a_line_that_waits_for_a_value_is_no_python(
+    line: str, asynchronous: bool, is_said: bool, tmp_path: Path
+) -> None:
+    """False before: NumPy reads an array of an engine that still computes it, and leaves no frame; a loop runs."""
+    said = outside(tmp_path, [("<module>", "train.py", 3)], f"\n\n{line}\n", asynchronous=asynchronous)
 
     assert ("python-overhead" in said) is is_said
 
