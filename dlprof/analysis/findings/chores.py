@@ -118,6 +118,27 @@ _IN_COMPILED = (
     "costs more than to convert a batch."
 )
 
+_FOR = re.compile(r"\bfor\b")
+_WEIGHTS = re.compile(
+    r"\bfor\b.*\b((named_)?parameters|collect_params|trainable_(variables|weights))\b|\w\.grad\b(?!\s*=\s*None)"
+)
+_OF_WEIGHTS = Chore(
+    "The weights are gone through one by one",
+    Title("Python went through the weights one by one", "going through the weights one by one"),
+    "Each weight starts operations of its own, however small it is: take all of them in one call, and ask for a value "
+    "once a step at most.",
+)
+_FOR_WEIGHTS = {
+    "torch": "torch._foreach_mul_(averages, decay) and torch._foreach_add_(averages, weights, alpha=1 - decay) take "
+    "lists; so do AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(decay)) of torch.optim.swa_utils, and "
+    "torch.nn.utils.clip_grad_norm_(weights, limit)",
+    "tensorflow": "in the @tf.function of the step; norms by tf.clip_by_global_norm(gradients, limit), averages by the "
+    "optimizer (use_ema=True)",
+    "jax": "jax.tree.map(f, averages, weights) inside of the jitted step",
+    "mxnet": "mx.gluon.utils.clip_global_norm(gradients, limit), and the optimizer of a Trainer, take all of them",
+}
+"""What takes all weights at once."""
+
 _LONG_NS = 2_000_000
 """In each step: so long no line takes that does little, and runs once or a few times."""
 _DRAWN = (
@@ -197,6 +218,8 @@ def _of_text(case: Case, line: SourceLine) -> Chore | None:
         return _GROWN
     if _FLUSHES.search(source):
         return FLUSHED
+    if goes_through_weights(case, line):
+        return replace(_OF_WEIGHTS, fix=for_weights(case))
     if not converts(source):
         return None
     if not _OF_NUMPY.search(source) or _OF_ENGINE.search(source):
@@ -212,6 +235,21 @@ def _of_sequence(case: Case, line: SourceLine) -> bool:
         return False
     grows = re.compile(rf"\b{given['name']}\s*(=\s*(\[|list\(|[\w.]*deque\()|\.(append|appendleft|extend)\()")
     return any(grows.search(text) for text in case.code.lines(line[0]))
+
+
+def goes_through_weights(case: Case, line: SourceLine) -> bool:
+    """Whether a line is in a loop over the weights, or over their gradients."""
+    texts = case.code.lines(line[0])
+    header = source_loops.around(texts).get(line[1])
+    own = case.code.source(*line)
+    if header is None and not _FOR.search(own):
+        return False
+    return any(_WEIGHTS.search(text) for text in (own, case.code.source(line[0], header or line[1])))
+
+
+def for_weights(case: Case) -> str | None:
+    """What takes all weights at once, with this run's engine."""
+    return _FOR_WEIGHTS.get(case.engine.name)
 
 
 def flushes(case: Case, line: SourceLine | None) -> bool:

@@ -127,7 +127,9 @@ def _of(case: Case, where: _Where) -> Iterator[Claim]:
             lambda sample: id(sample) in inside or (back > 0 and doing.goes_back(sample.frames, case.engine)),
             ground=Ground.REPEATED,
         ),
-        fix=chores.known_leaner(case, found.line),
+        fix=chores.for_weights(case)
+        if chores.goes_through_weights(case, found.line)
+        else chores.known_leaner(case, found.line),
     )
 
 

@@ -240,3 +240,29 @@ def test_where_numpy_may_wait_an_array_is_made_of_what_the_file_makes_a_sequence
     found = chores.of_line(case(tmp_path, source=source, asynchronous=True), LINE, [Tree.FIT_STEPS])
 
     assert ((found.what if found else "").startswith("An array of NumPy")) is is_sequence
+
+
+@pytest.mark.parametrize(
+    ("source", "is_it"),
+    [
+        ("for n, p in net.named_parameters(): average[n] = 0.9 * average[n] + 0.1 * p.detach()", True),
+        ("total = sum(p.grad.norm() ** 2 for p in weights)", True),
+        ("p.grad.mul_(0.5)", False),
+        ("for x in rows: total += x", False),
+        ("optimizer = SGD(net.parameters())", False),
+    ],
+)
+def test_a_loop_over_the_weights_is_told_what_takes_all_of_them(source: str, is_it: bool, tmp_path: Path) -> None:
+    """With the calls of this engine; what is no loop, or one over something else, is none."""
+    found = chores.of_line(case(tmp_path, source=source), LINE, [Tree.FIT_STEPS])
+
+    assert (found is not None and found.what == "The weights are gone through one by one") is is_it
+    assert found is None or str(found.fix).startswith("torch._foreach_mul_(averages, decay)")
+
+
+def test_the_loop_around_a_line_tells_that_it_goes_through_weights(tmp_path: Path) -> None:
+    """The line itself has a name only."""
+    made = case(tmp_path)
+    keep_source(made.run, "\n" * 4 + "def clip(net):\n    for p in net.parameters():\n        p.mul_(0.5)\n")
+
+    assert chores.goes_through_weights(made, LINE)
