@@ -37,6 +37,7 @@ CASES = [
     *(_keras(backend, "plain") for backend in TRAINING),
     *(Case(f"engines/{backend}/plain", script, world=QUIET, backend=backend) for backend, script in ALONE.items()),
     Case("engines/native-torch/compiled", "compiled_torch.py", world=QUIET, backend="native-torch"),
+    Case("engines/tensorflow/functions", "graphs_tensorflow.py", world=QUIET, backend="tensorflow"),
     _keras("mxnet", "interrupted", Signal("SIGINT")),
     _keras("mxnet", "closes"),
     _keras("jax", "fails"),

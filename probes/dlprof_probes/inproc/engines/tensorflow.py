@@ -6,13 +6,19 @@ import sys
 from json import loads
 
 from dlprof_probes import wire
-from dlprof_probes.inproc.engines import tensorflow_datasets, tensorflow_loops, tensorflow_sessions
+from dlprof_probes.inproc.engines import (
+    tensorflow_autograph,
+    tensorflow_datasets,
+    tensorflow_loops,
+    tensorflow_sessions,
+)
 from dlprof_probes.inproc.engines.base import Engine
 from dlprof_probes.inproc.engines.graph_constants import GraphConstants
 from dlprof_probes.inproc.engines.tensorflow_allocations import AllocationRecords
 from dlprof_probes.inproc.kernels.tracer import Tracer, quiet, xplanes
 
 _TRACING = "tensorflow.python.eager.polymorphic_function.tracing_compilation"
+_AUTOGRAPH = "tensorflow.python.autograph.impl.api"
 _DATASET = "tensorflow.python.data.ops.dataset_ops"
 _ITERATOR = "tensorflow.python.data.ops.iterator_ops"
 _VALUES = (
@@ -118,6 +124,7 @@ class TensorFlow(Engine):
             self._time_first_runs(tracing)
         else:
             probe.missing.append("tf.function tracing")
+        tensorflow_autograph.see_through(probe, sys.modules.get(_AUTOGRAPH))
         self._watch_constants(sys.modules.get(_FUNC_GRAPH))
         dataset = sys.modules[_DATASET].DatasetV2
         for name in ("from_tensor_slices", "from_tensors", "from_generator"):
