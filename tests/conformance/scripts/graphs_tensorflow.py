@@ -16,7 +16,6 @@ optimizer = keras.optimizers.SGD(0.5)
 optimizer.build(model.trainable_variables)
 for function in (model, model.__call__, model.call, keras.layers.Dense(1, kernel_initializer="ones")):
     print(tf.function(function)(rows).numpy().tolist())
-update = tf.function(optimizer.apply_gradients)
-update([(tf.ones_like(one), one) for one in model.trainable_variables])
+tf.function(optimizer.apply)([tf.ones_like(one) for one in model.trainable_variables])
 print([one.numpy().tolist() for one in model.trainable_variables], int(optimizer.iterations.numpy()))
 print(tf.autograph.to_code(Gate.call))
