@@ -59,7 +59,7 @@ def by_script(case: Case, times: float) -> Called | None:
     steps = case.loop.count if case.loop is not None else 0
     stood: Counter[SourceLine] = Counter()
     for sample in case.code.samples:
-        line = _calling(case, sample.frames) if sample.main and Tree.FIT_STEPS.holds(sample.phase) else None
+        line = calling(case, sample.frames) if sample.main and Tree.FIT_STEPS.holds(sample.phase) else None
         if line is not None:
             stood[line] += sample.dur_ns
     for line, _ in stood.most_common():
@@ -74,7 +74,7 @@ def _share(case: Case, line: SourceLine) -> float:
     return case.code.share([Tree.FIT_STEPS], lambda one: any((at.file, at.line) == line for at in one.frames))
 
 
-def _calling(case: Case, frames: Sequence[Frame]) -> SourceLine | None:
+def calling(case: Case, frames: Sequence[Frame]) -> SourceLine | None:
     """The line outside of any model that calls the outermost one of a stack, whose frames are innermost first."""
     inner = ""
     found: SourceLine | None = None

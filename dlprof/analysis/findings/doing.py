@@ -8,6 +8,7 @@ from dlprof.analysis.stacks import Frame
 from dlprof.engines.base import EngineSpec
 
 COMPILING = "compiling"
+RUNNING = "running a graph"
 FOR_A_PROCESS = "waiting for a process"
 STARTS_PROCESSES = "<python>/subprocess.py"
 THREADS = ("<python>/threading.py", "<python>/queue.py", "<python>/concurrent/")
@@ -22,7 +23,7 @@ _BY_FILES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("waiting for a thread", THREADS),
     ("on the network", ("<python>/socket.py", "<python>/ssl.py", "<python>/http/", "<python>/urllib/", "urllib3/")),
     (
-        "running a graph",
+        RUNNING,
         (
             "tensorflow/python/eager/polymorphic_function/atomic_function.py", "torch/_inductor/output_code.py",
             "torch/_functorch/_aot_autograd/runtime_wrappers.py",

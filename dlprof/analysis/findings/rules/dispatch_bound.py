@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from dlprof.analysis import columns, training_threads
-from dlprof.analysis.findings import graph_loops, heavy_weights, side_by_side, small_calls, unseen_work
+from dlprof.analysis.findings import graph_loops, heavy_weights, side_by_side, single_calls, small_calls, unseen_work
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Remedy, Sentence, Support
 from dlprof.analysis.findings.title import Title
@@ -49,8 +49,8 @@ _NO_STEPS = "the run had no steps"
 
 
 def look(case: Case) -> Iterator[Claim]:
-    """Calls for a few rows; steps with little time in kernels; in a pair, what starting work takes more."""
-    small = list(small_calls.claims(case))
+    """Calls for a few rows or a moment; steps with little time in kernels; in a pair, what starting work takes more."""
+    small = [*small_calls.claims(case), *single_calls.claims(case)]
     yield from small
     unknown = _unknown(case)
     if case.loop is None or case.steps is None or unknown:
