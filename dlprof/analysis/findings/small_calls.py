@@ -26,6 +26,8 @@ ROWS = 8
 _AT_ONCE = 32
 """Rows of a batch of one call, as Keras has it."""
 _SHARE_OF_WORK = 0.05
+_AROUND = 0.5
+"""Share of calls for more rows that is none of their steps', from which on fewer calls are worth a word."""
 _FITS_TITLE = Title("fit was called for a step or two each time", "calls of fit for a step or two each")
 _STEPS_OF_FIT = 4
 """Steps of a fit, on average: more are a training."""
@@ -35,9 +37,11 @@ _STEPS_OF_FIT = 4
 def claims(case: Case) -> Iterator[Claim]:
     """One, where a line makes many such calls."""
     for kind, path in _KINDS.items():
-        calls = _for_few_rows(case, case.calls.outside_fit(kind))
+        outside = case.calls.outside_fit(kind)
+        calls = _for_few_rows(case, outside)
         rows = _rows(case, calls) if calls else None
         if rows is None:
+            yield from _around_steps(case, kind, outside)
             continue
         spent = sum(call.dur_ns for call in calls)
         saved = 1 - max(rows / _AT_ONCE, 1 / len(calls))
@@ -84,6 +88,22 @@ def fits(case: Case) -> Iterator[Claim]:
     )
 
 
+def _around_steps(case: Case, kind: str, calls: Sequence[Call]) -> Iterator[Claim]:
+    """Calls of one line for more rows than that, which are mostly something else than their steps all the same."""
+    mine = next((group for group in _by_line(calls) if len(group) >= _FEWEST), [])
+    steps, steps_ns, _ = _steps_of(case, mine)
+    rows = _rows(case, mine) if mine else None
+    if not len(mine) <= steps <= _STEPS_OF_FIT * len(mine) or rows is None:
+        return
+    spent = sum(call.dur_ns for call in mine)
+    around = max(0.0, 1 - steps_ns / max(1, spent))
+    saved = around * (1 - 1 / len(mine)) * min(1.0, spent / max(1, case.own(_KINDS[SpanKind(kind)])))
+    takes = case.takes(_KINDS[SpanKind(kind)], share=saved)
+    if around >= _AROUND and sum(takes.values()) >= _SHARE_OF_WORK * case.whole_ns:
+        share = f"of which {'its step takes' if steps == len(mine) else 'its steps take'} {100 * (1 - around):.0f} %:"
+        yield _claim(case, kind, mine, rows, takes, share)
+
+
 def _steps_of(case: Case, calls: Sequence[Call]) -> tuple[int, int, float | None]:
     """Steps of these fits, their time (ns), and rows of one; None: not known."""
     numbers = np.array([call.number for call in calls], np.int64)
@@ -94,12 +114,19 @@ def _steps_of(case: Case, calls: Sequence[Call]) -> tuple[int, int, float | None
     return int(mine.sum()), int(integers(steps["dur_ns"])[mine].sum()), float(np.median(known)) if len(known) else None
 
 
-def _claim(case: Case, kind: str, calls: Sequence[Call], rows: float, takes: Mapping[TreePath, int]) -> Claim:
+def _claim(
+    case: Case,
+    kind: str,
+    calls: Sequence[Call],
+    rows: float,
+    takes: Mapping[TreePath, int],
+    where: str = "nearly all of it for the call itself:",
+) -> Claim:
     each_ms = float(np.median([call.dur_ns for call in calls])) / 1e6
     return Claim(
         Sentence(
             f"{kind} was called {len(calls):,} times for {rows:.0f} row{'s' * (rows != 1)} each, {each_ms:.2f} ms a "
-            "call, nearly all of it for the call itself:"
+            f"call, {where}"
         ),
         takes,
         [queries.spans(*_KINDS)],

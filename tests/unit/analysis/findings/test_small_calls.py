@@ -13,8 +13,11 @@ from tests.unit.runs import S
 LOOP = "for row in rows:\n    p = model.predict(row)\n"
 
 
-def predicting(rows: int, calls: int = 100) -> Tables:
-    """So many calls of predict at one line, of 4 s in all, with so many rows each; a fit of 2 s before them."""
+def predicting(rows: int, calls: int = 100, in_step: float = 1.0) -> Tables:
+    """So many calls of predict at one line, of 4 s in all, with so many rows each; a fit of 2 s before them.
+
+    Of each call its step takes such a share.
+    """
     each = 4 / calls
     spans = [
         runs.span("predict", 4 + n * each, 4 + (n + 1) * each, span_id=9 + n, line=2, name="predict")
@@ -22,7 +25,7 @@ def predicting(rows: int, calls: int = 100) -> Tables:
     ]
     steps = [
         {**row, "loop": "predict", "loop_id": 9 + n, "samples": rows}
-        for n, row in enumerate(runs.steps(calls, start_s=4, dur_ms=1000 * each))
+        for n, row in enumerate(runs.steps(calls, start_s=4, dur_ms=1000 * each * in_step))
     ]
     phases = [
         {"phase": "import", "parent": None, "dur_ns": 2 * S, "count": 1},
@@ -48,6 +51,15 @@ def test_predict_of_whole_batches_and_a_few_calls_are_no_cause(tmp_path: Path) -
     """Batches of 32; ten calls."""
     assert "dispatch-bound" not in slugs(diagnosed(tmp_path / "a", **predicting(32)))
     assert "dispatch-bound" not in slugs(diagnosed(tmp_path / "b", **predicting(1, calls=10)))
+
+
+def test_predict_that_is_mostly_not_its_step_is_named_whatever_its_rows(tmp_path: Path) -> None:
+    """Of 100 calls for 32 rows the step takes a tenth; all but one are saved."""
+    finding = pick(diagnosed(tmp_path / "r", **predicting(32, in_step=0.1)), "dispatch-bound")
+
+    assert finding.claim.startswith(
+        "predict was called 100 times for 32 rows each, 40.00 ms a call, of which its step takes 10 %: 3.56 s"
+    )
 
 
 def fitting(calls: int, *, steps: int = 1, rows: int = 1, around: float = 0.75) -> Tables:
