@@ -23,8 +23,8 @@ _CALLS = (
     "chainer/link.py",
 )
 """Files of engines through which a model is called."""
-_BETWEEN = ("<frozen importlib", "torch/utils/_contextlib.py")
-"""Files of what may stand between a line and the model that it calls."""
+BETWEEN = ("<frozen importlib", "torch/utils/_contextlib.py")
+"""Files of what may stand between a line and what it calls, such as a decorator that switches gradients off."""
 _FORWARDS = frozenset({"forward", "call", "__call__", "hybrid_forward"})
 """Functions of a model's own, from which its parts are called."""
 _AS_OFTEN = 0.3
@@ -78,7 +78,7 @@ def calling(case: Case, frames: Sequence[Frame]) -> SourceLine | None:
     """The line outside of any model that calls the outermost one of a stack, whose frames are innermost first."""
     inner = ""
     found: SourceLine | None = None
-    for frame in (one for one in frames if not one.file.startswith(_BETWEEN)):
+    for frame in (one for one in frames if not one.file.startswith(BETWEEN)):
         if frame.file in case.code.user_files:
             if frame.name in _FORWARDS:
                 found = None

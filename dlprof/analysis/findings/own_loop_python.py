@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 
 from dlprof.analysis import loops
-from dlprof.analysis.findings import chores, doing, interpreter_waits, own_loop_waits, queries, standing
+from dlprof.analysis.findings import called_models, chores, doing, interpreter_waits, own_loop_waits, queries, standing
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.chores import Chore
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine
@@ -218,8 +218,12 @@ def is_own(case: Case, sample: Sample) -> bool:
 
 def is_in_layer(case: Case, sample: Sample) -> bool:
     """Whether a line of a module, which the engine called, starts operators: the gaps between them are the engine's."""
-    is_users = sample.frames[0].file in case.code.user_files
-    return is_users and case.engine.starts_operators and case.code.is_called_back(sample)
+    users = case.code.user_files
+    if sample.frames[0].file not in users or not case.engine.starts_operators or not case.code.is_called_back(sample):
+        return False
+    others = (one.file for one in sample.frames if one.file not in users)
+    caller = next((file for file in others if not file.startswith(called_models.BETWEEN)), "")
+    return caller.startswith(combined.folders_with_keras())  # a loop of events, or a pool, is none
 
 
 def _is_library(case: Case, sample: Sample) -> bool:

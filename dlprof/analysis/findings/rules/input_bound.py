@@ -12,6 +12,7 @@ from dlprof.analysis.findings import (
     cut_windows,
     drawn_rows,
     dropped_elements,
+    fed_evaluations,
     file_work,
     input_waits,
     item_work,
@@ -106,6 +107,7 @@ def look(case: Case) -> Iterator[Claim]:
     if any(small_calls.fits(case)):  # what each of very many calls of fit sets up is no wait for a batch
         return
     yield from own_evaluations.claims(case, Doing.INPUT)
+    yield from fed_evaluations.claims(case)
     load = _load(case)
     yield from received_batches.claims(case, load)
     yield from drawn_rows.claims(case)

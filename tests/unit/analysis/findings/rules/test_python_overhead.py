@@ -208,7 +208,15 @@ def outside(folder: Path, stack: list[Call], source: str = "", *, asynchronous: 
     return slugs(diagnose.diagnose(run))
 
 
-@pytest.mark.parametrize(("above", "is_said"), [("torch/nn/modules/module.py", False), ("train.py", True)])
+@pytest.mark.parametrize(
+    ("above", "is_said"),
+    [
+        ("torch/nn/modules/module.py", False),
+        ("train.py", True),
+        ("<python>/asyncio/events.py", True),
+        ("torch/utils/_contextlib.py", True),
+    ],
+)
 def test_a_model_that_is_only_called_is_no_data_to_be_prepared(above: str, is_said: bool, tmp_path: Path) -> None:
     """False before: text that is generated token by token; the lines of `forward` start operators."""
     stack: list[Call] = [("<module>", "train.py", 8), ("_call_impl", above, 1789), ("forward", "train.py", 3)]
