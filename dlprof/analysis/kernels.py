@@ -11,8 +11,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dlprof.analysis import kernel_stream
-from dlprof.analysis.columns import Integers, Truths, total, truths
+from dlprof.analysis import kernel_phases, kernel_stream
+from dlprof.analysis.columns import Integers, total
 from dlprof.analysis.kernel_rows import (
     CPU,
     GROUPS,
@@ -50,6 +50,7 @@ class Kernels:
         window_ns: Wall time of the traced stretches (ns): the steps of the windows, or whole foreign traces.
         dropped_events: Events that the profilers left out.
         aggregated: Whether rows come from sums without times.
+        phase: They are of this phase; None: of the whole run.
     """
 
     rows: Sequence[Row]
@@ -60,6 +61,7 @@ class Kernels:
     window_ns: int
     dropped_events: int
     aggregated: bool
+    phase: str | None = None
 
     @property
     def work(self) -> Sequence[Row]:
@@ -89,7 +91,12 @@ def summarise(
         kinds: Only those of these kinds.
         window: Only those of this window.
         folded: Operators that are told of no layer are one of each kind and direction, where some layer is told.
+
+    Raises:
+        UsageError: The run has no such phase.
     """
+    if phase is not None:
+        kernel_phases.require(run, phase)
     ops = Ops(run, kinds)
     if folded and not ops.is_loose[ops.is_chosen].all():
         ops = ops.folded()
@@ -112,6 +119,7 @@ def summarise(
         window_ns=total(windows["dur_ns"]),
         dropped_events=total(windows["dropped"]),
         aggregated=bool(totals),
+        phase=phase,
     )
 
 
@@ -157,16 +165,11 @@ class _Chosen:
             events = events.filter(pc.equal(events["window"], self.window))
         keep = self.ops.is_chosen[_narrow(events["op_id"])] if events.num_rows else np.zeros(0, bool)
         if self.phase is not None:
-            keep &= _in_phase(events["phase"].cast(pa.string()), self.phase)
+            keep &= kernel_phases.began_in(self.run, events, self.phase)
         if not keep.all():
             events = events.filter(pa.array(keep))
         op, device, step, start, dur, nested, delay = (_narrow(events[name]) for name in _COLUMNS)
         return Events(op, device, step, start, dur, dur - nested, delay)
-
-
-def _in_phase(phases: pa.ChunkedArray, phase: str) -> Truths:
-    """Which of the names of phases are this one, or a part of it."""
-    return truths(pc.or_(pc.equal(phases, phase), pc.starts_with(phases, f"{phase}.")))
 
 
 def _narrow(column: pa.ChunkedArray) -> Any:

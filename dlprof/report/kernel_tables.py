@@ -69,7 +69,7 @@ def print_table(run: Run, kernels: Kernels, by: str, *, top: int, file: TextIO, 
     if not file.isatty():
         console.width = max(console.width, _WIDE)
     if not kernels.rows:
-        console.print(Text(f"{run.name} has no kernels: {_why_none(run)}"))
+        console.print(Text(_none(run, kernels.phase)))
         return
     rows = kernels.rows[: top or None]
     if by == "line":
@@ -197,6 +197,12 @@ def _cell(row: Row, key: str) -> str:
     if value is None and key == "op" and "category" in row.keys:
         return f"({row.keys['category']})"
     return _MISSING.get(key, "-") if value is None else str(value)
+
+
+def _none(run: Run, phase: str | None) -> str:
+    if phase is not None and (run.row_count("kernel_events") or run.row_count("kernel_totals")):
+        return f"No kernel that {run.name} has began in {phase}."
+    return f"{run.name} has no kernels: {_why_none(run)}"
 
 
 def _why_none(run: Run) -> str:

@@ -32,7 +32,12 @@ def run() -> Run:
             op, random.integers(0, 9000, 500), random.integers(0, 3, 500).tolist(), random.integers(0, 400, 500),
             random.integers(0, 90, 500), random.integers(0, 100, 500), strict=True)
     ]  # fmt: skip
-    return in_memory(kernel_ops=table("kernel_ops", ops), kernel_events=table("kernel_events", events))
+    phases = [{"phase": name, "parent": None, "dur_ns": 1, "count": 1} for name in ("fit.steps", "script", "teardown")]
+    return in_memory(
+        phases=table("phases", phases),
+        kernel_ops=table("kernel_ops", ops),
+        kernel_events=table("kernel_events", events),
+    )
 
 
 @pytest.mark.parametrize("by", list(kernels.GROUPS))

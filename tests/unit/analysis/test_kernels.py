@@ -8,7 +8,11 @@ from dlprof.analysis import kernels
 from tests.unit.analysis.rows import event, in_memory, op
 from tests.unit.runs import table
 
+PHASES = [
+    {"phase": name, "parent": None, "dur_ns": 1, "count": 1} for name in ("fit.steps", "evaluate", "script", "teardown")
+]
 RUN = in_memory(
+    phases=table("phases", PHASES),
     kernel_ops=table("kernel_ops", [
         op(0, "operator", "linear", "dense_1", "forward"), op(1, "operator", "mm", "dense_1", "forward", flops=8.0),
         op(2, "kernel", "sgemm", "dense_1", "forward"), op(3, "transfer", "copy", None, None, bytes=64.0),
