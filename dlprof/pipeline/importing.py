@@ -75,14 +75,25 @@ def import_files(
 
 def _told_once(paths: Sequence[Path], report: Report) -> Sequence[Path]:
     """The files without those that tell again what another of them tells: their work would be added."""
-    kept = []
+    kept: list[Path] = []
     for path in paths:
         other = xspace_json.repeated(path, paths)
-        if other is None:
-            kept.append(path)
-        else:
+        same = next((one for one in kept if _is_same(one, path)), None)
+        if same is not None:
+            report(f"{path.name}: not taken again: it is {same.name}, which was given before")
+        elif other is not None:
             report(f"{path.name}: not taken: another form of {other.name}, which tells more")
+        else:
+            kept.append(path)
     return kept
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    """Whether two names are those of one file; one that is not there is told of when it is read."""
+    try:
+        return one.samefile(other)
+    except OSError:
+        return False
 
 
 def _read(path: Path, reader: Reader, columns: Sequence[str], report: Report) -> FileContent:

@@ -18,6 +18,7 @@ from dlprof.ingest.attribution.hlo_labels import HloLabels
 from dlprof.ingest.attribution.labels import Label
 from dlprof.ingest.kernels import held, input_stages, segments, steps
 from dlprof.ingest.kernels.context import TraceContext
+from dlprof.ingest.kernels.doubled import Doubled
 from dlprof.ingest.kernels.event_table import EventTable
 from dlprof.ingest.kernels.events import Events, Integers
 from dlprof.ingest.kernels.gaps import GapFinder
@@ -104,13 +105,14 @@ class Assembly:
         attributor = attribution.begin(trace, context.model)
         gaps = GapFinder(trace.names, context.process, context.window)
         table = EventTable(trace.lanes, context)
-        overlapping = 0
+        overlapping, twice = 0, Doubled()
         # Gaps need nothing of the rest: they are found beside it, one segment after the other.
         with ThreadPoolExecutor(1, "dlprof-gaps") as beside:
             for segment in segments.cut(trace.events, whole=attribution.needs_whole_trace):
                 events = segment.shifted(context.shift_ns)
                 linked = link(events)
                 overlapping += linked.overlapping
+                twice.look(events)
                 found = beside.submit(contextvars.copy_context().run, gaps.find, events, linked)
                 op_ids = self._ops.number_events(trace, events, attributor.labels(events, linked))
                 rows = table.rows(events, linked, op_ids, _steps(trace, context, attributor, events, linked))
@@ -121,6 +123,13 @@ class Assembly:
                 f"{overlapping} operators of {trace.path.name} overlap others of their thread: their time is cut there."
             )
             self.health.append(Health("trace-overlapping", "info", text, overlapping))
+
+        if twice.are_many:
+            text = (
+                f"{100 * twice.again / twice.seen:.0f} % of the operators and kernels of {trace.path.name} are there "
+                "before, with the same name, thread, begin and duration: what they took is counted twice."
+            )
+            self.health.append(Health("trace-doubled", "warning", text, twice.again))
 
     def _take(self, events: pa.Table) -> None:
         if self.sink is not None:

@@ -29,6 +29,8 @@ EVENT_BYTES_AT_MOST = 64 << 20
 HEAD_BYTES_AT_MOST = 32 << 20
 US_AT_MOST = 4e15
 """Times beyond this, in microseconds, do not fit into 64 bits as nanoseconds; no clock gives them."""
+_UNTIMED = -5e-324
+"""In place of a duration that is left out: a number that no file has, below 0 as those are that cannot be (us)."""
 _BLANKS_AT_MOST = 256
 _WINDOW = 16384
 _BETWEEN = re.compile(rb"\}\s{0,64}+,\s{0,64}+\{")
@@ -73,7 +75,7 @@ class Event(msgspec.Struct, gc=False):
     name: str | int | float | None = ""
     cat: str | None = ""
     ts: float = 0.0
-    dur: float = 0.0
+    dur: float = _UNTIMED
     pid: int | str | None = 0
     tid: int | str | None = 0
     id: int | str | None = None
@@ -93,12 +95,14 @@ class ChromeFile:
         top: What stands beside the events: known whole only after the events were read.
         malformed: Events that are no events, and were passed over.
         negative: Events that end before they begin: they count as without a duration.
+        untimed: Events whose duration is left out.
     """
 
     path: Path
     top: dict[str, Any] = field(default_factory=dict)
     malformed: int = 0
     negative: int = 0
+    untimed: int = 0
     _consumed: int = 0
     _buffer: bytes = b""
 
@@ -149,6 +153,12 @@ class ChromeFile:
                 "known, and they count as without duration."
             )
             trace.tell("trace-negative", "warning", text, self.negative)
+        if self.untimed:
+            text = (
+                f"{self.untimed} events of {self.path.name} do not say how long they took: they count as without "
+                "duration, and what they took is missing in all sums."
+            )
+            trace.tell("trace-untimed", "warning", text, self.untimed)
 
     def _fail(self, message: str, offset: int = 0) -> ArtifactError:
         return ArtifactError(message, path=self.path, offset=self._consumed + offset)
@@ -264,7 +274,9 @@ class ChromeFile:
         low, high = -US_AT_MOST, US_AT_MOST
         good = [e for e in events if low < e.ts < high and low < e.dur < high and e.ts + e.dur < high]
         self.malformed += len(events) - len(good)
-        self.negative += sum(e.dur < 0 and e.ph == "X" for e in good)
+        below = [e.dur for e in good if e.dur < 0 and e.ph == "X"]
+        self.untimed += below.count(_UNTIMED)
+        self.negative += len(below) - below.count(_UNTIMED)
         return good
 
     def _leniently(self, text: bytes) -> list[Event] | None:

@@ -72,3 +72,18 @@ def test_a_file_whose_events_all_have_impossible_times_is_refused(tmp_path: Path
         "t.json: nothing in it could be read as chrome: 2 events of t.json are malformed and were passed over."
     )
     assert not (tmp_path / "run").exists()
+
+
+def test_a_file_that_is_given_twice_is_read_once(tmp_path: Path) -> None:
+    """By whatever name; its work would be counted twice."""
+    path, other = tmp_path / "t.json", tmp_path / "again.json"
+    path.write_text('[{"ph": "X", "name": "a", "ts": 1, "dur": 1}]')
+    other.symlink_to(path)
+    said: list[str] = []
+
+    run = importing.import_files([path, other, path], tmp_path / "run", reader=None, report=said.append)
+
+    assert [row["file"] for row in run.rows("sources")] == ["t.json"]
+    assert said[:2] == [
+        f"{name}: not taken again: it is t.json, which was given before" for name in ("again.json", "t.json")
+    ]

@@ -206,6 +206,21 @@ def test_ranks_that_were_merged_into_one_file_are_told_apart(tmp_path: Path, lab
 
 
 @pytest.mark.parametrize("copies", [1, 20_000])
+def test_durations_that_are_left_out_are_counted_and_told(tmp_path: Path, copies: int) -> None:
+    """They would be missing in all sums without a word; those of events without one are not asked for."""
+    event = {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "args": {"External id": 1}}
+    events = [{**event, "ts": 100 * at, "dur": 50, "note": "x" * 400} for at in range(2 * copies)]
+    for one in events[::2]:
+        del one["dur"]
+    path = tmp_path / "t.json"
+    path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
+
+    run = imported(tmp_path, path)
+
+    assert [(row["slug"], row["count"]) for row in run.rows("health")] == [("trace-untimed", copies)]
+
+
+@pytest.mark.parametrize("copies", [1, 20_000])
 def test_negative_durations_are_counted_and_told(tmp_path: Path, copies: int) -> None:
     """How long such an event took is not known; in large files, which are read as tables, too."""
     event = {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "args": {"External id": 1}}
