@@ -6,6 +6,7 @@ nothing hid. Without: what the operators did, or the sampled stacks, the lines, 
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -18,7 +19,7 @@ from dlprof.report import between_words, imported_functions, step_words
 from dlprof.report.imported_parts import Facts
 from dlprof.report.model import MeasuredGpus, PhaseStack, Report
 from dlprof.schema.tree_paths import IN_PARTS, Tree
-from dlprof.schema.vocabulary import Category, EventKind, Loop, Phase, StepPart, StepTime
+from dlprof.schema.vocabulary import WAITING_FUNCTIONS, Category, EventKind, Loop, Phase, StepPart, StepTime
 from dlprof.units import cut, duration
 
 _WORTH = 0.05
@@ -33,8 +34,6 @@ _DIGIT = 0.1
 _NAMED = 0.1
 """A call of the host is named where it stood for this share of the idle time."""
 _TOP = 3
-_WAITING = frozenset({"join", "wait", "sleep", "select", "poll", "acquire", "accept", "recv", "_wait_for_tstate_lock"})
-"""Functions of Python's own library in which a thread does nothing."""
 _NAME_AT_MOST = 60
 _THREAD_AT_MOST = 40
 """The only thread is not named where it has a longer name: that of a whole profile."""
@@ -263,7 +262,7 @@ def _of_stacks(report: Report) -> str:
     standing = [stack for stack in report.stacks if stack.frames]
     if not standing:
         return ""
-    working = [stack for stack in standing if stack.frames[0].function not in _WAITING] or standing
+    working = [stack for stack in standing if stack.frames[0].function not in WAITING_FUNCTIONS] or standing
     phase = working[0].phase
     shares: Counter[tuple[str, str]] = Counter()
     for stack in standing:
@@ -274,7 +273,17 @@ def _of_stacks(report: Report) -> str:
     where = f"{_short(function)}{f' ({place})' if place else ''}{_called_at(stack)}"
     is_named = len(phase) <= _THREAD_AT_MOST and not phase.endswith(NAMELESS)
     whose = f" of {phase}" if is_named or len({stack.phase for stack in report.stacks}) > 1 else ""
-    return f"Of the samples{whose}, {share // 10} %{' or more' if share < _ALL else ''} stood in {where}."
+    least = " or more" if share < _ALL else ""
+    return f"Of the {_samples(report)}samples{whose}, {share // 10} %{least} stood in {where}."
+
+
+def _samples(report: Report) -> str:
+    """How many there were, where the only file is of py-spy and says so: of a few, shares say little."""
+    only = report.sources[0] if len(report.sources) == 1 else None
+    if only is None or not only.format.startswith("pyspy-"):
+        return ""
+    count = json.loads(only.facts or "{}").get("samples")
+    return f"{count:,} " if isinstance(count, int) else ""
 
 
 def _called_at(stack: PhaseStack) -> str:

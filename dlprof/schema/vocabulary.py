@@ -11,6 +11,11 @@ from types import MappingProxyType
 
 from dlprof_probes import wire
 
+WAITING_FUNCTIONS = frozenset(
+    {"join", "wait", "sleep", "select", "poll", "acquire", "accept", "recv", "_wait_for_tstate_lock"}
+)
+"""Functions of Python's own library in which a thread does nothing."""
+
 
 class SpanKind(StrEnum):
     """What the traced program was doing in a span: column `kind` of `spans`; the probe's own words."""

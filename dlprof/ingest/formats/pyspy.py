@@ -21,6 +21,7 @@ from dlprof.ingest.parse.packed import opened, whole
 from dlprof.ingest.parse.sampled_stacks import Frame, FrameEvent, ThreadNames, intervals
 from dlprof.ingest.parse.text_files import NS_AT_MOST, text_lines, whole_in
 from dlprof.schema.tables import TABLES
+from dlprof.schema.vocabulary import WAITING_FUNCTIONS
 
 RECORD_LINES_AT_MOST = 1000
 FRAME_CHARACTERS_AT_MOST = 10_000
@@ -157,6 +158,18 @@ def _without_time(path: Path) -> Health:
     return Health("stacks-without-time", "warning", text)
 
 
+def _without_idle(path: Path, stacks: _Stacks, samples: int | None) -> list[Health]:
+    """That threads which sleep may be missing: py-spy does not say whether it was told to keep them."""
+    if any(stack[-1].function in WAITING_FUNCTIONS for stack in stacks.known):
+        return []
+    has = "does not say how many samples it has" if samples is None else f"has {samples:,} samples"
+    text = (
+        f"{path.name} {has}, none of them of a thread that waits: py-spy leaves those out unless it is told --idle. "
+        "Shares are of samples, of which a program that sleeps has few, not of the time that it took."
+    )
+    return [Health("stacks-idle-unknown", "warning", text, samples or 0)]
+
+
 def _of_unknown_counts(path: Path) -> Health:
     text = (
         f"{path.name} does not say what its counts are (samples, or what else its maker counted): shares are right, "
@@ -231,6 +244,8 @@ def _read_speedscope(path: Path) -> FileContent:
     health = [_without_time(path)] if any(profile.unit == "none" for profile in told.profiles) else []
     if any(profile.type == _EVENTED for profile in told.profiles):
         health.append(_summed_up(path))
+    if (told.exporter or "").startswith("py-spy"):
+        health += _without_idle(path, stacks, samples)
     return stacks.content("pyspy-speedscope", facts, health)
 
 
@@ -304,7 +319,8 @@ def _read_raw(path: Path) -> FileContent:
     if not stacks.known:
         raise ArtifactError("there are no stacks in it", path=path)
     name, said = ("pyspy-raw", _without_time(path)) if is_own else ("folded-stacks", _of_unknown_counts(path))
-    content = stacks.content(name, {"samples": total, "threads": len(ends)}, [said])
+    health = [*(_without_idle(path, stacks, total) if is_own else ()), said]
+    content = stacks.content(name, {"samples": total, "threads": len(ends)}, health)
     if empty:
         content.skipped = [Skipped("samples", empty, "their stacks have no frame")]
     return content
@@ -385,6 +401,7 @@ def _read_chrometrace(path: Path) -> FileContent:
         raise ArtifactError("there are no stacks in it", path=path)
     text = f"{source.malformed} events of {path.name} are damaged, and were left out."
     health = [Health("trace-malformed", "warning", text, source.malformed)] if source.malformed else []
+    health += _without_idle(path, stacks, None)
     return stacks.content("pyspy-chrometrace", {"threads": len(threads)}, health)
 
 

@@ -49,10 +49,11 @@ def stacks(page: Page, report: Report) -> None:
     if not report.stacks:
         not_measured(page, report, "stacks")
         return
+    long = [stack for stack in report.stacks if stack.dur_ns >= _STACK_AT_LEAST_NS]
+    if not long:
+        page.say(f"none was seen for {duration(_STACK_AT_LEAST_NS)}: dlprof sql {page.typed or report.run}", "dim", 2)
     phase = None
-    for stack in report.stacks:
-        if stack.dur_ns < _STACK_AT_LEAST_NS:
-            continue
+    for stack in long:
         if stack.phase != phase:
             phase = stack.phase
             page.say(phase, "cyan", 2)

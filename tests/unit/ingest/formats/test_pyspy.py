@@ -53,7 +53,28 @@ def test_raw_files_of_py_spy_are_laid_out_at_100_samples_a_second(tmp_path: Path
     ]
     frames = [tuple(row.values()) for row in foreign.tables["frames"].to_pylist()]
     assert frames[:3] == [(0, 0, "<module>", "<string>", 3), (0, 1, "run", "<string>", 2), (1, 0, "work", "a.py", 4)]
-    assert (foreign.facts["samples"], [entry.slug for entry in foreign.health]) == (6, ["stacks-without-time"])
+    assert (foreign.facts["samples"], [entry.slug for entry in foreign.health]) == (
+        6,
+        ["stacks-idle-unknown", "stacks-without-time"],
+    )
+
+
+@pytest.mark.parametrize(("innermost", "told"), [("work (a.py:4)", True), ("wait (threading.py:331)", False)])
+def test_that_threads_which_wait_may_be_missing_is_told(innermost: str, told: bool, tmp_path: Path) -> None:
+    """py-spy leaves them out by default, and says nothing of that; one that waits shows that it kept them."""
+    foreign = pyspy_files.read(put(tmp_path, f"main (a.py:9);{innermost} 7\n"))
+
+    said = [entry.message for entry in foreign.health if entry.slug == "stacks-idle-unknown"]
+    assert [text.partition(":")[0] for text in said] == [
+        "file has 7 samples, none of them of a thread that waits"
+    ] * told
+
+
+def test_of_stacks_of_other_samplers_nothing_is_said_of_threads_that_wait(tmp_path: Path) -> None:
+    """Each has a way of its own."""
+    foreign = pyspy_files.read(put(tmp_path, "java;main;work 7\njava;main;rest 3\n"))
+
+    assert [entry.slug for entry in foreign.health] == ["stacks-without-time"]
 
 
 def test_chrometraces_of_py_spy_keep_their_times_and_file_names(tmp_path: Path) -> None:
