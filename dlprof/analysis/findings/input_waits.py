@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from dlprof.analysis import loops, trace_waits
 from dlprof.analysis.columns import integers, steps_of
 from dlprof.analysis.findings import doing
+from dlprof.analysis.findings.finding import Abstain
 from dlprof.schema.tree_paths import EDGES, IN_PARTS, STEPS_OF_LOOP, Tree, TreePath
 from dlprof.schema.vocabulary import Loop, RunState, StepPart
 
@@ -94,6 +95,12 @@ def waits(case: Case) -> dict[TreePath, int]:
 def is_of_trace(case: Case) -> bool:
     """Whether the run is one of foreign traces, in which ranges and calls say when the program waited."""
     return case.run.manifest.state == RunState.IMPORTED
+
+
+def need_told(case: Case) -> None:
+    """Abstain of a foreign trace that says of nothing that it was a wait for a batch: there may have been some."""
+    if is_of_trace(case) and not trace_waits.by_root(case.run):
+        raise Abstain("the trace tells of no wait for a batch: of no loader's, and in no range of the script's own")
 
 
 def _of_trace(case: Case) -> dict[TreePath, int]:

@@ -120,6 +120,7 @@ def look(case: Case) -> Iterator[Claim]:
     }
     between = _between_own_steps(case)
     if not sum(takes.values()) and not between:
+        input_waits.need_told(case)
         return
     takes.update(between)
     opened = _opened_each_time(case)

@@ -20,6 +20,7 @@ from dlprof.analysis.findings import (
     queries,
     row_by_row,
     standing,
+    untold_stretches,
 )
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Query, Sentence, SourceLine, Support
@@ -80,6 +81,7 @@ def look(case: Case) -> Iterator[Claim]:
     yield from elsewhere or own_evaluations.claims(case, Doing.PYTHON)
     yield from _in_script(case, work)
     yield from busy_threads.claims(case)
+    yield from untold_stretches.claims(case)
     yield from pair_python.claims(case, work)
 
 
