@@ -156,6 +156,13 @@ class TraceEvents:
         shared: Floats = before[np.searchsorted(moments, end)] - before[np.searchsorted(moments, begin)]
         return shared
 
+    def _on_lanes_of(self, operators: Truths, chosen: Truths) -> Truths:
+        """Which events are on threads all of whose operators are of those chosen, such as a pool that makes batches."""
+        lanes = int(self._lane.max(initial=0)) + 1
+        whole, theirs = (np.bincount(self._lane[some], minlength=lanes) for some in (operators, operators & chosen))
+        found: Truths = ((theirs > 0) & (theirs == whole))[self._lane]
+        return found
+
     def _of_kind(self, *kinds: EventKind) -> Truths:
         words = {kind.word for kind in kinds}
         return self._of([op["op_id"] for op in self._ops if op["kind"] in words])
@@ -179,11 +186,10 @@ class TraceEvents:
             host = (operators | calls) & ~on_device
         else:
             # What makes batches may run beside the training: how long that waited for them, ranges tell.
-            calls_others = mostly_others | self._of(
-                [op["op_id"] for op in self._ops if op["layer"] == PseudoLayer.INPUT]
-            )
+            of_input = self._of([op["op_id"] for op in self._ops if op["layer"] == PseudoLayer.INPUT])
+            calls_others = mostly_others | of_input
             computes = operators & ~calls_others
-            host = calls | (operators & calls_others)
+            host = (calls | (operators & calls_others)) & ~self._on_lanes_of(operators, of_input)
         # Beside a device such a range only starts the collective.
         exchanges = self._marked(MarkSort.COLLECTIVE) & (not self.devices)
         return {

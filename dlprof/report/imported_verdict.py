@@ -19,7 +19,16 @@ from dlprof.report import between_words, imported_functions, step_words
 from dlprof.report.imported_parts import Facts
 from dlprof.report.model import MeasuredGpus, PhaseStack, Report
 from dlprof.schema.tree_paths import IN_PARTS, Tree
-from dlprof.schema.vocabulary import WAITING_FUNCTIONS, Category, EventKind, Loop, Phase, StepPart, StepTime
+from dlprof.schema.vocabulary import (
+    WAITING_FUNCTIONS,
+    Category,
+    EventKind,
+    Loop,
+    Phase,
+    PseudoLayer,
+    StepPart,
+    StepTime,
+)
 from dlprof.units import cut, duration
 
 _WORTH = 0.05
@@ -219,7 +228,7 @@ def _other_processes(facts: Facts, noun: str) -> str:
 
 def _operator(report: Report, facts: Facts, noun: str) -> str:
     rows = report.kernels.rows if report.kernels is not None else ()
-    first = next((row for row in rows if row.op), None)
+    first = next((row for row in rows if row.op and row.layer != PseudoLayer.INPUT), None)
     whose = " in all processes" if facts.processes else ""
     return f"; the {noun} with most time of its own{whose} is {_short(first.op or '')}" if first is not None else ""
 

@@ -75,7 +75,7 @@ def claims(case: Case) -> Iterator[Claim]:
     share = sum(takes.values()) / max(1, case.whole_ns)
     if function is None and share >= _SHARE_UNTOLD:
         yield Claim(
-            Sentence("No operator ran for a large part of the trace, and nothing in it says what did:"),
+            Sentence("No operator of the model ran, and nothing in the trace says what the program did meanwhile:"),
             takes,
             [_EVIDENCE],
             _TRACE_MORE,

@@ -115,6 +115,22 @@ def test_without_a_gpu_the_operators_are_the_work(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.parametrize(("lane", "dispatch", "idle"), [("tf_data_pool", 0, 6), ("main", 6, 0)])
+def test_a_pool_that_makes_batches_starts_no_work_of_the_model(
+    lane: str, dispatch: float, idle: float, tmp_path: Path
+) -> None:
+    """False before: while a callback ran, a generator's `PyFunc` on a thread of its own was dispatch of the step."""
+    run = foreign(
+        tmp_path / "r",
+        Event("operator", "mm", 0, 4, category="matmul"),
+        Event("operator", "PyFunc", 2, 8, lane=lane, layer="input"),
+        Event("runtime", "RunHandler", 2, 8, lane=lane),
+    )
+
+    found = leaves(run)
+    assert (found.get("trace/dispatch", 0), found.get("trace/idle", 0)) == (dispatch, idle)
+
+
 def test_without_a_gpu_a_range_of_a_collective_is_one(tmp_path: Path) -> None:
     """Beside a GPU it only starts the collective."""
     host = foreign(tmp_path / "a", Event("operator", "mm", 0, 4, category="matmul"), marked("gloo:all_reduce", 4, 6))

@@ -243,7 +243,7 @@ def test_operators_that_make_batches_are_no_work_of_the_model(tmp_path: Path) ->
 
     assert verdict(run) == (
         "No GPU is in the trace: operators ran in 40 % of its 100 ms, most of it matmul 40 %; the operator with most time "
-        "of its own is EagerPyFunc; 50 % went to loading data."
+        "of its own is MatMul; 50 % went to loading data."
     )
 
 
