@@ -151,7 +151,7 @@ def _waterfall(page: Page, comparison: Comparison, *, full: bool) -> None:
         table.add_row(*_item_row(comparison, item), _drawn(page, item, largest))
     if rest:
         table.add_row(*_rest_row(rest), "", "")
-    table.add_row("unattributed", "", "", signed(comparison.unattributed_ns), "", "")
+    table.add_row(gap_words.rest(comparison), "", "", signed(comparison.unattributed_ns), "", "")
     walls = duration(comparison.a_wall_ns), duration(comparison.b_wall_ns), signed(comparison.gap_ns)
     table.add_row("wall", *walls, _interval(comparison.gap_ci_ns), "")
     page.show(table)

@@ -28,6 +28,17 @@ def verdict(comparison: Comparison) -> str:
     return f"{doubt} {gap(comparison)}" if doubt else gap(comparison)
 
 
+def are_traces(comparison: Comparison) -> bool:
+    """Whether all runs of both sides are of foreign traces."""
+    sides = (comparison.a, comparison.b)
+    return all(run.manifest.state == RunState.IMPORTED for side in sides for run in side.runs)
+
+
+def rest(comparison: Comparison) -> str:
+    """What the time is called that no part has: a trace with a schedule is off between its cycles."""
+    return "not traced" if are_traces(comparison) else "unattributed"
+
+
 def doubtful(comparison: Comparison) -> str:
     """What makes the times doubtful, in sentences; empty: nothing that was seen."""
     return doubt_words.doubtful(doubts(comparison))

@@ -130,7 +130,7 @@ def _waterfall(comparison: Comparison) -> list[dict[str, Any]]:
     parts: list[dict[str, Any]] = [
         *(_bar(comparison, item) for item in large),
         {"path": "smaller parts", "delta_ns": rest, "noise": all(item.noise for item in small), "ci_ns": None},
-        {"path": "unattributed", "delta_ns": comparison.unattributed_ns, "noise": False, "ci_ns": None},
+        {"path": gap_words.rest(comparison), "delta_ns": comparison.unattributed_ns, "noise": False, "ci_ns": None},
     ]
     return [part for part in parts if part["delta_ns"]]
 

@@ -16,7 +16,7 @@ from dlprof.analysis.parity import Parity
 from dlprof.report import compare_text
 from dlprof.schema.tree_paths import TreePath
 from tests.unit.report.reports import rows
-from tests.unit.runs import MS, S, trained
+from tests.unit.runs import MS, S, manifest, trained
 
 FIT = Item(path=TreePath("fit/steps"), a_ns=6 * S, b_ns=2 * S, ci_ns=None, noise=False)
 IMPORT = Item(path=TreePath("import"), a_ns=S, b_ns=2 * S, ci_ns=None, noise=False)
@@ -122,6 +122,16 @@ def test_the_waterfall_sums_to_the_gap(comparison: Comparison) -> None:
         ["unattributed", "+10.0 ms"],
         ["wall", "10.0 s", "7.00 s", "+3.00 s"],
     ]
+
+
+def test_what_a_trace_was_off_for_is_not_traced(comparison: Comparison, tmp_path: Path) -> None:
+    """As its report calls it; of one trace and a run of dlprof's own it is both."""
+    traces = [
+        Side(label, (trained(tmp_path / f"trace-{label}", manifest(state="imported")),)) for label in ("one", "other")
+    ]
+
+    assert ["not traced", "+10.0 ms"] in rows(section(printed(replace(comparison, a=traces[0], b=traces[1])), "Where"))
+    assert ["unattributed", "+10.0 ms"] in rows(section(printed(replace(comparison, a=traces[0])), "Where the gap"))
 
 
 def test_differences_have_a_minus_sign_where_it_can_be_printed(comparison: Comparison) -> None:
