@@ -16,7 +16,7 @@ from dlprof.analysis.doubts import Doubt
 from dlprof.analysis.layer_pairs import LayerItem
 from dlprof.analysis.parity import STEPS_TOLERANCE, Parity
 from dlprof.errors import UsageError
-from dlprof.schema.tree_paths import Tree, TreePath
+from dlprof.schema.tree_paths import IN_PARTS, Tree, TreePath
 from dlprof.schema.vocabulary import Loop, RunState
 from dlprof.store.run import Run
 
@@ -172,6 +172,8 @@ def compare(a: Side, b: Side) -> Comparison:
     undecided = next((why for tree in (*trees[0], *trees[1]) if (why := _undecided(tree))), None)
     unsplit = next((tree.unsplit for tree in (*trees[0], *trees[1]) if tree.unsplit), undecided)
     leaves = [[_harmonised(tree, unsplit is not None) for tree in side] for side in trees]
+    if len({tree.steps == Tree.TRACE for side in trees for tree in side}) > 1:
+        leaves = [[_as_one_stretch(of_tree) for of_tree in side] for side in leaves]
     paths = sorted({path for side in leaves for tree in side for path in tree})
     tables = [_Times.of(side, paths, of_side) for side, of_side in zip(leaves, trees, strict=True)]
     counts = _unequal_steps(a, b)
@@ -248,6 +250,16 @@ def _harmonised(tree: Breakdown, coarse: bool) -> Mapping[TreePath, int]:
         return tree.leaves
     rest = {path: ns for path, ns in tree.leaves.items() if path == steps or not steps.holds(path)}
     return {**rest, steps: tree.time(steps)}
+
+
+def _as_one_stretch(leaves: Mapping[TreePath, int]) -> Mapping[TreePath, int]:
+    """The leaves without the places of steps, where a foreign trace has none: it may only not name them."""
+    found: dict[TreePath, int] = {}
+    for path, ns in leaves.items():
+        root = next((root for root in IN_PARTS if root.holds(path)), None)
+        whole = path if root is None else TreePath(f"{Tree.TRACE}{path.removeprefix(root)}")
+        found[whole] = found.get(whole, 0) + ns
+    return found
 
 
 @dataclass(frozen=True)

@@ -118,7 +118,14 @@ class _Check:
         """Foreign traces tell neither a script nor settings; how much of a training they hold must be alike."""
         self.unknown.append("what was run, and where: a foreign trace does not tell it")
         counts = [total(run.table("steps", ("count",))["count"]) for run in (self.a, self.b)]
-        if counts[0] != counts[1]:
+        if 0 in counts and any(counts):
+            known, other = ("A", "B") if counts[0] else ("B", "A")
+            self.why_not.append(
+                f"{max(counts):,} steps of {known} are known and none of {other}, in which nothing names them "
+                "(StepTraceAnnotation of JAX, ProfilerStep of torch.profiler, a range train_step): the traces are "
+                "compared as a whole"
+            )
+        elif counts[0] != counts[1]:
             self.why_not.append(f"the numbers of traced steps differ: {counts[0]:,} and {counts[1]:,}")
         formats = [", ".join(sorted({row["format"] for row in run.rows("sources")})) for run in (self.a, self.b)]
         if formats[0] != formats[1]:

@@ -74,7 +74,7 @@ def steps(report: Report) -> str:
     """The loop that counts most."""
     loop = report.steps
     if loop is None:
-        return "" if report.imported and not report.missing("steps") else no_steps(report)
+        return _of_trace(report) if report.imported and not report.missing("steps") else no_steps(report)
     figures = (
         _usual_step(report, loop) if loop.median_ns is not None else "the time of a usual one is not known",
         _in_collectives(loop),
@@ -87,6 +87,14 @@ def steps(report: Report) -> str:
     kind = f"{step_words.kind(loop.loop)}{'s' * (loop.count != 1)}"
     where = step_words.own_loop(report.loops)
     return f"{loop.count:,} {kind}: {', '.join(figure for figure in figures if figure)}{rate}{how}{where}"
+
+
+def _of_trace(report: Report) -> str:
+    """Why a trace of operators has no steps; empty: it is of something else."""
+    operator = EventKind.OPERATOR.word
+    if report.kernels is None or not report.kernels.rows or imported_functions.noun(report, operator) != operator:
+        return ""
+    return "none: nothing in the trace names them (ProfilerStep, StepTraceAnnotation, a range train_step)"
 
 
 def _in_collectives(loop: MainLoop) -> str:

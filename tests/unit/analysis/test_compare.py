@@ -12,7 +12,7 @@ from dlprof.analysis.compare import Side
 from dlprof.errors import UsageError
 from dlprof.store.run import Run
 from tests.unit import runs
-from tests.unit.foreign import foreign, kernel
+from tests.unit.foreign import foreign, kernel, marked
 from tests.unit.runs import MS, S
 
 KERNELS = [{"op": "aten::mm", "category": "matmul", "layer": "dense", "direction": "forward", "ms": 10}]
@@ -159,6 +159,19 @@ def test_parts_of_short_foreign_traces_differ_by_less_than_those_of_runs(tmp_pat
         ("trace/kernels/matmul", 30 * MS, False),
     ]
     assert found.noise
+
+
+def test_where_one_trace_names_no_steps_both_are_compared_as_a_whole(tmp_path: Path) -> None:
+    """The same work: a part of the steps on one side is no part of another place on the other."""
+    work = [kernel("gemm", 0, 30), kernel("gemm", 50, 30)]
+    a = foreign(tmp_path / "a", *work, marked("train_step", 0, 30), marked("train_step", 50, 30))
+    b = foreign(tmp_path / "b", *work)
+    found = compare.compare(Side("a", (a,)), Side("b", (b,)))
+
+    assert {str(item.path): (item.a_ns, item.b_ns) for item in found.items} == {
+        "trace/idle": (20 * MS, 20 * MS),
+        "trace/kernels/matmul": (60 * MS, 60 * MS),
+    }
 
 
 @pytest.mark.parametrize("is_new", [False, True])

@@ -179,6 +179,15 @@ def test_foreign_traces_of_other_numbers_of_steps_are_not_comparable(tmp_path: P
     assert parity.check(a, b).why_not == ("the numbers of traced steps differ: 10 and 4",)
 
 
+def test_a_trace_that_names_no_steps_may_have_some(tmp_path: Path) -> None:
+    """It is not said that it did none."""
+    a = foreign(tmp_path / "a", Event("operator", "mm", 0, 5))
+    b = foreign(tmp_path / "b", *(marked(f"step {n}", n, 1) for n in range(4)))
+
+    (why,) = parity.check(a, b).why_not
+    assert why.startswith("4 steps of B are known and none of A, in which nothing names them")
+
+
 def test_a_foreign_trace_is_compared_with_a_run_of_dlprof(tmp_path: Path) -> None:
     """By its steps: a script it has not."""
     found = parity.check(trained(tmp_path / "a"), foreign(tmp_path / "b", marked("step 1", 0, 5)))
