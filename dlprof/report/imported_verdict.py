@@ -315,7 +315,12 @@ def _of_lines(report: Report) -> str:
     line = max(report.lines, key=lambda line: line.own_ns)
     share = f", {_percent(line.own_ns, report.wall_ns)} of {duration(report.wall_ns)}" if report.wall_ns else ""
     where = f"{_short(line.file)}:{line.line} in {_short(line.function)}"
-    return f"The line with most time is {where}: {duration(line.own_ns)}{share}."
+    if line.own_ns == line.time_ns:
+        return f"The line with most time is {where}: {duration(line.own_ns)}{share}, with what it calls."
+    return (
+        f"The line with most time of its own is {where}: {duration(line.own_ns)}{share}, and "
+        f"{duration(line.time_ns)} with the profiled functions that it calls, by its text."
+    )
 
 
 def _of_samples(report: Report) -> str:

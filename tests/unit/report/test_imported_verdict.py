@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from dlprof.report import summary
 from dlprof.store.run import Run
 from tests.unit.foreign import Event, foreign, kernel, marked
@@ -297,3 +299,36 @@ def test_of_files_of_several_ranks_it_is_said_whose_the_answer_is(tmp_path: Path
         "the other process took 5.00 ms (rank 1, process 42). The folder of their traces, imported "
         "itself, compares the ranks."
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (None, "The line with most time is a.py:9 in go: 3.00 s, with what it calls."),
+        (
+            "work(9)",
+            "The line with most time of its own is a.py:9 in go: 2.00 s, and 3.00 s with the profiled functions that "
+            "it calls, by its text.",
+        ),
+    ],
+)
+def test_of_a_line_it_is_said_what_its_time_holds(text: str | None, said: str, tmp_path: Path) -> None:
+    """Two files of one run, of which one has the text of the lines, told two times of one line."""
+    row = {"file": "a.py", "first_line": 1, "hits": 9}
+    lines = [
+        {**row, "function": "go", "line": 9, "time_ns": 3 * S, "source": text},
+        {**row, "function": "work", "line": 2, "time_ns": S, "source": None},
+    ]
+
+    assert verdict(make(tmp_path / "r", manifest(state="imported", process={"wall_ns": None}), lines=lines)) == said
+
+
+def test_of_a_file_of_py_spy_it_is_said_how_many_samples_there_were(tmp_path: Path) -> None:
+    """Of three, a share says little."""
+    frames = [{"stack_id": 0, "depth": 0, "function": "f", "file": "/home/me/a.py", "line": 3}]
+    stacks = [{"thread_id": 1, "thread": "MainThread", "start_ns": 0, "dur_ns": S, "stack_id": 0}]
+    source = {"file": "p.txt", "format": "pyspy-raw", "events": None, "shift_ns": 0, "facts": '{"samples": 3}'}
+    told = manifest(state="imported", process={"wall_ns": S})
+    run = make(tmp_path / "r", told, stacks=stacks, frames=frames, sources=[source])
+
+    assert verdict(run).startswith("Of the 3 samples of thread MainThread, 100 % stood in f")
