@@ -307,8 +307,10 @@ def test_of_files_of_several_ranks_it_is_said_whose_the_answer_is(tmp_path: Path
         (None, "The line with most time is a.py:9 in go: 3.00 s, with what it calls."),
         (
             "work(9)",
-            "The line with most time of its own is a.py:9 in go: 2.00 s, and 3.00 s with the profiled functions that "
-            "it calls, by its text.",
+            (
+                "The line with most time of its own is a.py:9 in go: 2.00 s, and 3.00 s with the profiled functions "
+                "that it calls, by its text."
+            ),
         ),
     ],
 )
