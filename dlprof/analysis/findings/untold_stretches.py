@@ -65,7 +65,7 @@ class _Function:
 
 def claims(case: Case) -> Iterator[Claim]:
     """One, for a trace of the host alone. Of waits for batches that it tells `input-bound` speaks first."""
-    if case.pair or not input_waits.is_of_trace(case) or case.devices.times:
+    if case.pair or not input_waits.is_of_trace(case) or case.devices.times or not _ran(case):
         return
     function = _longest(case)
     if function is not None and function.ns >= _SHARE * case.whole_ns:
@@ -82,6 +82,11 @@ def claims(case: Case) -> Iterator[Claim]:
             title=_TITLE,
             support=Support(Ground.PLACE, agree=_ASKED, part=share),
         )
+
+
+def _ran(case: Case) -> bool:
+    """Whether operators of the process that is told of are in the trace at all: it may be the other one's."""
+    return any(case.own(root / StepPart.KERNELS) for root in IN_PARTS)
 
 
 def _of_function(case: Case, function: _Function) -> Claim:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -77,7 +77,21 @@ def read(path: Path) -> FileContent:
     judge_unpaired(first, open_.unpaired)
     passed_over.tell(first)
     source.judge(first)
+    _tell_of_own(first, source.top)
     return FileContent.of_processes(traces)
+
+
+def _tell_of_own(trace: Trace, top: Mapping[str, Any]) -> None:
+    """Say that a file is an export of dlprof's own, whose run has more in it."""
+    other = top.get("otherData")
+    if not isinstance(other, dict) or "zero_shifted_by_ns" not in other:
+        return
+    text = (
+        f"{trace.path.name} was exported by dlprof from the run {str(other.get('run'))[:NAME_AT_MOST]}, which holds "
+        "more: in the file its steps begin behind the wait for their batch, and its operators are a process of their "
+        "own. Look at that run itself."
+    )
+    trace.tell("trace-own-export", "warning", text, 1)
 
 
 class _Processes:

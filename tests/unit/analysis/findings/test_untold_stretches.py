@@ -77,3 +77,10 @@ def test_waits_that_a_trace_does_not_tell_are_not_judged(tmp_path: Path) -> None
     because = {one.slug: one.because for one in trace(tmp_path, 0.5).abstained}
 
     assert because["input-bound"].startswith("the trace tells of no wait for a batch")
+
+
+def test_a_process_without_operators_does_not_wait_for_those_of_another(tmp_path: Path) -> None:
+    """False before: an export of dlprof's own, whose steps and operators are two processes."""
+    run = foreign(tmp_path / "r", marked("train_step", 0, 40), marked("train_step", 50, 50))
+
+    assert told(diagnose(run)) == []

@@ -170,3 +170,14 @@ def test_a_file_that_is_given_twice_is_named(tmp_path: Path) -> None:
     assert said["trace-alike"] == (
         "t.json.gz seems to hold the same events as t.json: if so, their work is counted twice."
     )
+
+
+def test_a_file_that_dlprof_exported_is_told_as_such(tmp_path: Path) -> None:
+    """Its run holds more; read again, its steps and its operators are two processes."""
+    path = tmp_path / "t.json"
+    path.write_text(json.dumps({"traceEvents": EVENTS, "otherData": {"run": "mlp", "zero_shifted_by_ns": 0}}))
+
+    run = imported(tmp_path, path)
+
+    said = {row["slug"]: row["message"] for row in run.rows("health")}
+    assert said["trace-own-export"].startswith("t.json was exported by dlprof from the run mlp, which holds more")
