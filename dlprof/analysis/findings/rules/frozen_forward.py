@@ -28,6 +28,8 @@ def look(case: Case) -> Iterator[Claim]:
     layers = case.run.rows("layers")
     frozen = {row["layer"] for row in layers if row["weights"] and not row["trained"]}
     epochs = max(Counter(row["loop_id"] for row in case.run.rows("epochs")).values(), default=0)
+    if case.training is not None and not layers:
+        raise Abstain("which layers are trained was not recorded, as in loops that are a script's own")
     if not frozen or case.training is None:
         raise Abstain("no model told of layers that are not trained")
     if epochs < 2:

@@ -87,3 +87,11 @@ def test_what_is_behind_a_trained_layer_changes_with_it(tmp_path: Path) -> None:
     finding = pick(diagnosed(tmp_path / "r", TOLD, **noisy), "frozen-forward")
 
     assert "60 % of the kernels' time" in finding.claim
+
+
+def test_a_training_of_which_no_layers_were_recorded_is_not_said_to_have_no_frozen_ones(tmp_path: Path) -> None:
+    """A script's own loop tells the names of layers, not which of them are trained."""
+    diagnosis = diagnosed(tmp_path / "r", TOLD, **{**frozen(), "layers": []})
+
+    reasons = [one.because for one in diagnosis.abstained if one.slug == "frozen-forward"]
+    assert reasons == ["which layers are trained was not recorded, as in loops that are a script's own"]
