@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby, takewhile
 from typing import Any
 
-from dlprof.analysis.findings import queries
+from dlprof.analysis.findings import frozen_parts, queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Sentence, Support
 from dlprof.analysis.findings.title import Title
@@ -25,6 +25,9 @@ def look(case: Case) -> Iterator[Claim]:
     """Forward kernels of layers that have none on the way back, where some of these have weights that stay."""
     if case.pair:
         raise Abstain("of two runs frozen layers are not compared")
+    if frozen_parts.are_told(case):
+        yield from frozen_parts.claims(case)
+        return
     layers = case.run.rows("layers")
     frozen = {row["layer"] for row in layers if row["weights"] and not row["trained"]}
     epochs = max(Counter(row["loop_id"] for row in case.run.rows("epochs")).values(), default=0)

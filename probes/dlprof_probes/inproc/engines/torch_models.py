@@ -83,11 +83,32 @@ def parameter_names(models):
 
 
 def layers(models):
-    """The parts of models, each a dict of `name` and `class`."""
+    """The parts of models, each a dict of `name` and `class`, and of what tells whether it gives the same each time.
+
+    `trained`: whether it has weights of its own that get gradients; left out where it has none. `varies`: that what it
+    gives for a row depends on chance, or on the other rows; left out where it does not.
+    """
     found = []
     for prefix, held in models:
         model = held()
-        if model is not None:
-            parts = [((prefix + name).strip("."), type(part).__name__) for name, part in model.named_modules()]
-            found.extend({"name": name, "class": kind} for name, kind in parts if name)
+        parts = model.named_modules() if model is not None else ()
+        named = [((prefix + name).strip("."), part) for name, part in parts]
+        found.extend(_told(name, part) for name, part in named if name)
     return found
+
+
+def _told(name, part):
+    told = {"name": name, "class": type(part).__name__}
+    own = list(part.parameters(False)) if hasattr(part, "parameters") else ()
+    if own:
+        told["trained"] = any(getattr(weight, "requires_grad", True) for weight in own)
+    if getattr(part, "training", True) and _varies(part, told["class"]):
+        told["varies"] = True
+    return told
+
+
+def _varies(part, kind):
+    """Whether it drops values by chance, or norms each row by its batch, while it is trained."""
+    if "Drop" in kind:
+        return getattr(part, "p", 1.0) != 0
+    return "BatchNorm" in kind

@@ -82,3 +82,32 @@ def test_of_several_models_each_has_the_name_of_its_variable(monkeypatch: pytest
     found = names_of(monkeypatch, critic=Module(module=net()), maker=net())
 
     assert found == ["critic", "critic.conv", "critic.fc", "maker", "maker.conv", "maker.fc"]
+
+
+def part(kind: str, *weights: bool, training: bool = True, **more: Any) -> Any:
+    """A part of that class, with weights that get gradients or do not."""
+    made: Any = type(kind, (Module,), {})(*(SimpleNamespace(requires_grad=one) for one in weights))
+    made.training = training
+    vars(made).update(more)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("one", "told"),
+    [
+        (part("Linear", True, True), {"trained": True}),
+        (part("Linear", False, False), {"trained": False}),
+        (part("Linear", False, True), {"trained": True}),
+        (part("ReLU"), {}),
+        (part("Dropout", p=0.5), {"varies": True}),
+        (part("Dropout", p=0.0), {}),
+        (part("Dropout", p=0.5, training=False), {}),
+        (part("BatchNorm2d", False, False), {"trained": False, "varies": True}),
+        (part("BatchNorm2d", False, False, training=False), {"trained": False}),
+    ],
+)
+def test_of_each_part_it_is_told_whether_it_gives_the_same_each_time(one: Any, told: dict[str, bool]) -> None:
+    """Whether its weights are trained; whether chance, or the other rows of a batch, have a say."""
+    (found,) = torch_models.layers([("", lambda: Module(part=one))])
+
+    assert {key: value for key, value in found.items() if key not in ("name", "class")} == told
