@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -51,7 +53,9 @@ def test_what_chance_may_make_is_not_told(some: Events) -> None:
 def test_of_another_thread_or_name_they_are_no_copies() -> None:
     """Workers begin alike; one operator begins with another one inside of it."""
     first = events(100, 0)
-    both = {name: np.concatenate([getattr(first, name)] * 2) for name in ("kind", "name", "start", "dur")}
+    both: dict[str, Any] = {
+        name: np.concatenate([getattr(first, name)] * 2) for name in ("kind", "name", "start", "dur")
+    }
     threads = Events.of(**both, lane=[0] * 100 + [1] * 100)
     names = Events.of(**{**both, "name": [1] * 100 + [2] * 100}, lane=[0] * 200)
 
