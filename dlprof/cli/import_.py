@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]{1,20}://", re.IGNORECASE)
 EXAMPLES = """\
 examples:
   dlprof import trace.json.gz -o runs/theirs
@@ -15,6 +18,7 @@ examples:
   dlprof import no-header.csv --columns timestamp,index,utilization.gpu,memory.used
   dlprof import trace.json.gz --max-memory 16GB
   dlprof import traces/ -o runs/ranks          a folder with a trace of each rank: a run of ranks
+  dlprof import logs/                          the only trace below a folder of TensorBoard's
   dlprof import traces/ -o runs/ranks --on ray   the same, read by the nodes of a cluster of Ray
   dlprof import --list
 
@@ -70,7 +74,7 @@ def run(args: Arguments) -> int:
     from dlprof.errors import UsageError
     from dlprof.ingest import limits
     from dlprof.ingest.formats import registry as formats
-    from dlprof.pipeline import importing
+    from dlprof.pipeline import importing, importing_ranks
     from dlprof.report.say import say
 
     if args.list_formats:
@@ -79,7 +83,10 @@ def run(args: Arguments) -> int:
         return 0
     if not args.files:
         raise UsageError("There is no file to import.", hint="dlprof import FILE... -o RUN")
-    paths = [Path(file) for file in args.files]
+    paths = [_local(file) for file in args.files]
+    if len(paths) == 1 and paths[0].is_dir() and (only := importing_ranks.only_trace(paths[0])) is not None:
+        say(f"{only}: the only trace below {paths[0]}")
+        paths = [only]
     output = Path(args.output) if args.output else None
     columns = [name for name in (args.columns or "").split(",") if name.strip()]
     settings = config.load({"max_memory": args.max_memory}, *config.current())
@@ -98,6 +105,19 @@ def run(args: Arguments) -> int:
     command = "kernels" if found.count("kernel_ops") else "lines" if found.count("lines") else "report"
     say(f"look at it: dlprof {command} {args.output or found.name}")
     return 0
+
+
+def _local(file: str) -> Path:
+    """A file on this machine."""
+    from dlprof.errors import UsageError
+
+    if _ADDRESS.match(file):
+        name = file.rstrip("/").rpartition("/")[2]
+        raise UsageError(
+            f"{file} is an address, and only files are read.",
+            hint=f"fetch it first: dlprof import {shlex.quote(name or 'FILE')}",
+        )
+    return Path(file)
 
 
 def _ranks(folder: Path, output: Path | None, args: Arguments, memory_bytes: int | None) -> int:

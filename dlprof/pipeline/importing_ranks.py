@@ -99,6 +99,17 @@ def import_folder(
     return made
 
 
+def only_trace(folder: Path) -> Path | None:
+    """The one trace below a folder of logs that holds no file itself; None: there are several, or it is no such folder.
+
+    As TensorBoard's are: `logs/plugins/profile/TIME/HOST.xplane.pb`.
+    """
+    if any(path.is_file() for path in folder.iterdir()):
+        return None
+    found = _traces_below(folder)
+    return found[0] if len(found) == 1 else None
+
+
 def _no_trace(folder: Path) -> NoInputError:
     below = _trace_below(folder)
     if below is not None:
@@ -111,8 +122,11 @@ def _no_trace(folder: Path) -> NoInputError:
 
 def _trace_below(folder: Path) -> Path | None:
     """A trace as profilers put them below a folder of logs (`plugins/profile/TIME/`): the last one."""
-    found = [path for pattern in _BELOW for path in folder.glob(pattern) if path.is_file()]
-    return max(found, key=lambda path: path.parent.name, default=None)
+    return max(_traces_below(folder), key=lambda path: path.parent.name, default=None)
+
+
+def _traces_below(folder: Path) -> list[Path]:
+    return [path for pattern in _BELOW for path in folder.glob(pattern) if path.is_file()]
 
 
 class _Import:

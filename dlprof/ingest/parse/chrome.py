@@ -365,7 +365,8 @@ def _where(text: bytes) -> tuple[str, int]:
         match = re.search(r"byte (\d+)", str(error))
         place = int(match[1]) - 1 if match else len(text)
         cut = "Input data was truncated" in str(error)
-        return ("it ends in the middle" if cut else f"damaged JSON: {error}"), len(text) if cut else place
+        told = re.sub(r" \(byte \d+\)", "", str(error))  # that is one in this rest
+        return ("it ends in the middle" if cut else f"damaged JSON: {told}"), len(text) if cut else place
     except RecursionError:
         return "nested too deeply", 0
     except UnicodeDecodeError as error:

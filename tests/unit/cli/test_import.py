@@ -63,3 +63,26 @@ def test_a_file_of_no_known_format_ends_with_4(trace: Path) -> None:
 
     assert dlprof("import", trace, "-o", "theirs") == 4
     assert not Path("theirs").exists()
+
+
+def test_an_address_is_told_from_a_file(capsys: pytest.CaptureFixture[str]) -> None:
+    """With both of its slashes; `C:/t.json` and a name with a colon are files."""
+    assert dlprof("import", "https://example.com/a/trace.json") == 64
+    assert capsys.readouterr().err.splitlines() == [
+        "dlprof: error: https://example.com/a/trace.json is an address, and only files are read.",
+        "  try: fetch it first: dlprof import trace.json",
+    ]
+    assert dlprof("import", "run:7/trace.json") == 66
+
+
+def test_the_only_trace_below_a_folder_of_logs_is_read(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As TensorBoard's are made; of several it is asked which."""
+    below = trace.parent / "logs" / "worker"
+    below.mkdir(parents=True)
+    trace.rename(below / "host_1.pt.trace.json")
+
+    assert dlprof("import", "logs", "-o", "theirs") == 0
+    assert capsys.readouterr().err.startswith("dlprof: logs/worker/host_1.pt.trace.json: the only trace below logs\n")
+
+    (below / "host_2.pt.trace.json").write_text((below / "host_1.pt.trace.json").read_text())
+    assert dlprof("import", "logs", "-o", "more") == 66
