@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from dlprof.analysis.steps import StepSummary
 from dlprof.analysis.utilisation import GpuUse
 from dlprof.report import imported_functions, no_training, overhead_words, shared_pages, step_words, traced_memory
 from dlprof.report.model import MainLoop, MeasuredGpus, PhaseTime, ProcessUse, Report
 from dlprof.report.sections.program import no_steps
-from dlprof.schema.vocabulary import EventKind, Phase, Severity, StepTime
+from dlprof.schema.vocabulary import Category, EventKind, Phase, Severity, StepTime
 from dlprof.units import duration, percent, safe, size
 
 _LEAST_SHARE = 0.01
@@ -213,7 +213,14 @@ def kernels(report: Report) -> str:
     whose = f" of {count} processes" if count > 1 else ""
     if noun != kind:  # what functions are for, names do not tell
         return f"{duration(whole)} of {noun}s{whose}"
-    return f"{duration(whole)} of {noun}s on {device}{whose}: {shares}"
+    return f"{duration(whole)} of {noun}s on {device}{whose}: {shares}{_beside(report, times)}"
+
+
+def _beside(report: Report, times: Mapping[str, int]) -> str:
+    """Exchanges of a trace of the host that are ranges around no operator: the phases have them, operators do not."""
+    exchanged = sum(leaf.ns for leaf in report.tree or () if leaf.path.endswith(f"kernels/{Category.COLLECTIVE}"))
+    in_ranges = exchanged - times.get(Category.COLLECTIVE, 0)
+    return f"; beside them exchanges, told by ranges: {duration(in_ranges)}" if in_ranges > exchanged / 2 else ""
 
 
 def _counts(device: str, kind: str) -> tuple[bool, bool]:

@@ -24,6 +24,7 @@ from dlprof.report.model import (
     Overhead,
     PhaseTime,
     ProbeCost,
+    TreeTime,
     UnmeasuredGpus,
 )
 from dlprof.report.sections import short
@@ -222,6 +223,24 @@ def test_kernels_are_those_of_a_gpu_and_never_one_sum_with_the_cpus() -> None:
     sums = KernelSums((), 21 * S, 0, 0, rows, ())
 
     assert short.kernels(report(kernels=sums)) == "4.00 s of kernels on gpu:0: conv 75.0 %, no category 25.0 %"
+
+
+@pytest.mark.parametrize(
+    ("in_tree", "more"),
+    [(8 * S, "; beside them exchanges, told by ranges: 7.00 s"), (S, ""), (0, "")],
+    ids=["ranges", "operators", "none"],
+)
+def test_exchanges_that_only_ranges_tell_stand_beside_the_operators(in_tree: int, more: str) -> None:
+    """The phases have them: 82 % here and 6 % there was not to be understood."""
+    rows = (
+        CategoryKernels("matmul", "operator", "cpu", 3 * S),
+        CategoryKernels("collective", "operator", "cpu", S),
+    )
+    tree = (TreeTime("fit/steps/kernels/collective", in_tree), TreeTime("fit/steps/idle", S))
+
+    told = short.kernels(report(kernels=KernelSums((), 4 * S, 0, 0, rows, ()), tree=tree))
+
+    assert told == f"4.00 s of operators on cpu: matmul 75.0 %, collective 25.0 %{more}"
 
 
 def test_a_device_of_one_number_in_several_processes_says_so() -> None:
