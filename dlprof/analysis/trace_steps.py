@@ -15,9 +15,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dlprof.analysis import trace_training, trace_updates
+from dlprof.analysis import trace_evaluations, trace_training, trace_updates
 from dlprof.schema import trace_marks
-from dlprof.schema.trace_marks import HOW, PROGRAM_LINE, SEVERAL_UPDATES, STEP_LINE, Mark, MarkSort
+from dlprof.schema.trace_marks import EVALUATION, HOW, PROGRAM_LINE, SEVERAL_UPDATES, STEP_LINE, Mark, MarkSort
 from dlprof.schema.vocabulary import EventKind, Loop
 from dlprof.store.run import Run
 
@@ -208,11 +208,18 @@ def _of_updates(run: Run, updates: Sequence[_Range]) -> Structure | None:
     """From the end of one iteration's updates to that of the next: when the first step began is not known."""
     place = updates[0].place
     found = trace_updates.of_updates(run, place.window, sorted({one.end for one in updates}))
+    between = list(itertools.pairwise(found.ends))
+    begins = trace_evaluations.begins_behind(run, place.window, between)
     steps = tuple(
-        TraceStep(at, begin, end, Loop.TRAIN) for at, (begin, end) in enumerate(itertools.pairwise(found.ends))
+        TraceStep(at, begin, end, Loop.TRAIN)
+        for at, (begin, (_, end)) in enumerate(zip(begins, between, strict=True))
+        if begin < end
     )
     how = HOW[MarkSort.OPTIMISER] if found.updates == 1 else SEVERAL_UPDATES
-    return Structure(place, steps, (), how, may_share=found.is_unsure) if steps else None
+    if later := sum(begin > first for begin, (first, _) in zip(begins, between, strict=True)):
+        how = f"{how}; {later} without {EVALUATION}"
+    # What evaluations have beside is no turn of several optimisers.
+    return Structure(place, steps, (), how, may_share=found.is_unsure and not later) if steps else None
 
 
 def _of_files(run: Run) -> Structure | None:

@@ -18,6 +18,7 @@ from dlprof.analysis.stacks import NAMELESS
 from dlprof.report import between_words, imported_functions, step_words
 from dlprof.report.imported_parts import Facts
 from dlprof.report.model import MeasuredGpus, PhaseStack, Report
+from dlprof.schema.trace_marks import EVALUATION
 from dlprof.schema.tree_paths import IN_PARTS, Tree
 from dlprof.schema.vocabulary import (
     WAITING_FUNCTIONS,
@@ -366,6 +367,8 @@ def _beyond_steps(report: Report) -> str:
     if report.devices or outside <= inside:
         return ""
     share = _percent(outside, outside + inside)
+    if any(EVALUATION in (source.facts or "") for source in report.sources):
+        return f"{share} of the time of operators lies outside of the steps, that of evaluations between them, too"
     return f"{share} of the time of operators lies outside of the steps: they may only start what runs later"
 
 
