@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from dlprof.analysis import trace_evaluations, trace_steps
 from tests.unit.foreign import Event, foreign, marked
 from tests.unit.runs import MS
 
 
-def product(at: float, direction: str = "forward", **more: object) -> Event:
+def product(at: float, direction: str = "forward", **more: Any) -> Event:
     """A product of 1 ms."""
     return Event("operator", "mm", at, 1, **{"category": "matmul", "direction": direction, **more})
 
