@@ -9,7 +9,7 @@ is gone through again, nothing is said.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,11 +65,10 @@ def claims(case: Case) -> Iterator[Claim]:
     """One for each training that computes much of it again."""
     if case.pair or case.tree.unsplit is not None:
         return
-    lasted: Counter[int] = Counter()
-    for row in steps_of(case.run.table("steps", ("loop", "loop_id", "dur_ns")), Loop.TRAIN).to_pylist():
-        lasted[row["loop_id"]] += row["dur_ns"]
-    for training in case.calls.of(SpanKind.FIT):
-        found = _frozen(case, training, lasted[training.number])
+    trainings = [call for call in case.calls.of(SpanKind.FIT) if _names(call, trained=False)]
+    lasted = _lasted(case) if trainings else {}
+    for training in trainings:
+        found = _frozen(case, training, lasted.get(training.number, 0))
         if found is None:
             continue
         saved = found.share * (1 - 1 / found.epochs) * found.steps_ns / max(1, sum(lasted.values()))
@@ -104,18 +103,28 @@ def _layers(training: Call) -> Sequence[Mapping[str, Any]]:
     return (training.detail.get("model") or {}).get("layers") or ()
 
 
+def _names(training: Call, **told: bool) -> set[str]:
+    """Names of the layers of which that was told."""
+    return {str(one["name"]) for one in _layers(training) if all(one.get(key) is told[key] for key in told)}
+
+
+def _lasted(case: Case) -> dict[int, int]:
+    """For how long the steps of each training ran (ns)."""
+    steps = steps_of(case.run.table("steps", ("loop", "loop_id", "dur_ns")), Loop.TRAIN)
+    sums = steps.group_by("loop_id").aggregate([("dur_ns", "sum")])
+    return dict(zip(sums["loop_id"].to_pylist(), sums["dur_ns_sum"].to_pylist(), strict=True))
+
+
 def _frozen(case: Case, training: Call, steps_ns: int) -> _Frozen | None:
-    layers = _layers(training)
-    frozen = {layer["name"] for layer in layers if layer.get("trained") is False}
+    frozen = _names(training, trained=False)
     epochs = sum(1 for row in case.run.rows("epochs") if row["loop_id"] == training.number)
     if not frozen or epochs < 2 or not steps_ns:
         return None
     forward, share = _only_forward(case, training)
-    trained = {layer["name"] for layer in layers if layer.get("trained")}
-    varies = {layer["name"] for layer in layers if layer.get("varies")}
-    if not frozen & forward or forward & (trained | varies) or _draws(case, forward) or share < _LEAST:
+    others = _names(training, trained=True) | _names(training, varies=True)
+    if not frozen & forward or forward & others or _draws(case, forward) or share < _LEAST:
         return None
-    is_same = _data_sets(case, training) == {_TENSORS}
+    is_same = _data_sets(case, training) == {_TENSORS} and not _draws(case, {None})
     return _Frozen(training, tuple(sorted(frozen & forward)), share, epochs, steps_ns, is_same)
 
 
@@ -138,8 +147,8 @@ def _only_forward(case: Case, training: Call) -> tuple[set[str], float]:
     return set(alone), sum(alone.values()) / whole if whole and back else 0.0
 
 
-def _draws(case: Case, layers: set[str]) -> bool:
-    """Whether an operator of some layers draws random numbers, such as a dropout that is no layer of its own."""
+def _draws(case: Case, layers: Collection[str | None]) -> bool:
+    """Whether an operator of some layers draws random numbers, such as a dropout that is no layer; None: of none."""
     return any(op["category"] == Category.RANDOM and op["layer"] in layers for op in case.run.rows("kernel_ops"))
 
 

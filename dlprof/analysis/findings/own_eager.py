@@ -110,7 +110,7 @@ def claims(case: Case) -> Iterator[Claim]:
     share = min(share, _not_waiting(case, paths))
     executing = _executing(case, paths, eager)
     sure = case.engine.compiling_saves * max(0.0, share - executing)
-    share -= executing / 2
+    share = max(0.0, share - executing / 2)
     takes = case.takes(*paths, share=case.engine.compiling_saves * share)
     if sum(takes.values()) < _SHARE_OF_WORK * case.work_ns:
         return

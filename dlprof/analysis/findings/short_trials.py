@@ -72,10 +72,16 @@ def _compiled_aside(case: Case) -> dict[TreePath, int]:
 
 def _alike(case: Case) -> str:
     """How many have the layers and weights of one before, as their trainings told; empty: none, or they did not."""
-    built = [_build(call.detail) for call in case.calls.of(SpanKind.FIT)]
-    known = [one for one in built if one is not None]
+    by_names = {_layer_names(call.detail): _build(call.detail) for call in case.calls.of(SpanKind.FIT)}
+    known = [one for one in by_names.values() if one is not None]
     count = len(known) - len(set(known))
-    return f" {count} of them have the layers and the number of weights of one before." if count else ""
+    verb = "has" if count == 1 else "have"
+    return f" {count} of them {verb} the layers and the number of weights of one before." if count else ""
+
+
+def _layer_names(training: Mapping[str, Any]) -> tuple[str, ...]:
+    """Names of the layers, which tell a model that is trained again from the next one."""
+    return tuple(str(layer.get("name")) for layer in (training.get("model") or {}).get("layers") or ())
 
 
 def _build(training: Mapping[str, Any]) -> str | None:

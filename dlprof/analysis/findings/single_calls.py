@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from dlprof.analysis import source_loops
@@ -107,11 +107,13 @@ def claims(case: Case) -> Iterator[Claim]:
 def _longest(case: Case) -> _Line | None:
     """The line below which the script stands longest, if it is known how often it ran."""
     stood: dict[SourceLine, list[Sample]] = {}
-    for sample in case.code.samples:
-        if sample.main and any(path.holds(sample.phase) for path in _PATHS):
-            line = _calling(case, sample)
-            if line is not None:
-                stood.setdefault(line, []).append(sample)
+    inside = [one for one in case.code.samples if one.main and any(path.holds(one.phase) for path in _PATHS)]
+    lines = {line for line in map(case.code.user_line, inside) if line is not None}
+    compiling = {line for line in lines if case.code.names_compiled([line])}
+    for sample in inside:
+        line = _calling(case, sample, compiling)
+        if line is not None:
+            stood.setdefault(line, []).append(sample)
     place = max(stood, key=lambda line: sum(one.dur_ns for one in stood[line]), default=None)
     if place is None:
         return None
@@ -126,8 +128,8 @@ def _longest(case: Case) -> _Line | None:
     return _Line(place, stood[place], calls or hits or 0, is_about, not is_model)
 
 
-def _calling(case: Case, sample: Sample) -> SourceLine | None:
-    """The script's line that calls a model or a compiled function; None: it does something else, or compiles."""
+def _calling(case: Case, sample: Sample, compiling: Collection[SourceLine | None]) -> SourceLine | None:
+    """The script's line that calls a model, or one of those that call compiled functions; None: it does none of it."""
     told = doing.of_stack(sample.frames, case.code.user_files, case.engine)
     if told == doing.COMPILING or doing.goes_back(sample.frames, case.engine):
         return None
@@ -135,7 +137,7 @@ def _calling(case: Case, sample: Sample) -> SourceLine | None:
     if line is not None:
         return line
     line = case.code.user_line(sample)
-    is_graph = told == doing.RUNNING or (line is not None and case.code.names_compiled([line]))
+    is_graph = told == doing.RUNNING or line in compiling
     return line if is_graph and not own_elements.takes_elements(case, sample) else None
 
 

@@ -86,6 +86,14 @@ def test_of_data_that_may_differ_it_is_asked(data: str | None, tmp_path: Path) -
     assert finding.is_question
 
 
+def test_where_the_loop_itself_draws_numbers_it_is_asked(tmp_path: Path) -> None:
+    """Noise on each batch, or only an order."""
+    noise = {"op": "randn", "category": "random", "layer": None, "direction": "forward", "ms": 0.1}
+    (finding,) = finetuned(tmp_path, *FORWARD, noise)
+
+    assert finding.is_question
+
+
 @pytest.mark.parametrize(
     "more",
     [

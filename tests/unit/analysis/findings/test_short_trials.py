@@ -13,20 +13,22 @@ from tests.unit.analysis.findings.cases import KERNELS, diagnosed, parts, pick, 
 from tests.unit.runs import S
 
 
-def build(weights: int) -> str:
+def build(weights: int, name: str) -> str:
     """What a training tells of a model of one layer."""
     return (
-        '{"model": {"layers": [{"name": "a", "class": "Dense"}]}, "batch_size": 32, '
+        f'{{"model": {{"layers": [{{"name": "{name}", "class": "Dense"}}]}}, "batch_size": 32, '
         f'"data": [{{"shape": [64, 8]}}], "training": {{"weights": {{"count": {weights}}}}}}}'
     )
 
 
-def search(folder: Path, models: int = 8, compiling_s: float = 4, weights: tuple[int, ...] = ()) -> Diagnosis:
+def search(
+    folder: Path, models: int = 8, compiling_s: float = 4, weights: tuple[int, ...] = (), names: str = "abcd"
+) -> Diagnosis:
     """Models that are made and compiled one after another, 6 s with their training; of some it is known what they are."""
     each, steps_s = compiling_s / models, 6 - compiling_s
     made = [runs.span("construct", 2 + n * each, 2.01 + n * each, span_id=50 + n, line=13) for n in range(models)]
     fits: list[dict[str, Any]] = [runs.fit_span()]
-    fits += [runs.span("fit", 9, 9.01, span_id=90 + n, detail=build(one)) for n, one in enumerate(weights)]
+    fits += [runs.span("fit", 9, 9.01, span_id=90 + n, detail=build(one, names[n])) for n, one in enumerate(weights)]
     steps = runs.steps(100, start_s=2 + compiling_s)
     firsts = [
         {**steps[0], "start_ns": int((2.02 + n * each) * S), "dur_ns": S // 10, "first": True, "compiled": True}
@@ -66,6 +68,13 @@ def test_models_that_are_built_as_one_before_are_counted(tmp_path: Path) -> None
     finding = pick(search(tmp_path, weights=(10, 10, 20, 10)), "graph-compile-dominates")
 
     assert finding.claim.endswith("2 of them have the layers and the number of weights of one before.")
+
+
+def test_a_model_that_is_trained_again_is_none_that_is_built_as_one_before(tmp_path: Path) -> None:
+    """Its layers have the names that they had."""
+    finding = pick(search(tmp_path, weights=(10, 10, 10), names="aab"), "graph-compile-dominates")
+
+    assert finding.claim.endswith("1 of them has the layers and the number of weights of one before.")
 
 
 def test_nothing_is_said_of_models_that_are_all_different(tmp_path: Path) -> None:
