@@ -14,6 +14,7 @@ from dlprof.analysis.findings import (
     own_processes,
     queries,
     standing,
+    waited_calls,
 )
 from dlprof.analysis.findings.case import WORK, Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Rank, Sentence, SourceLine, Statement, Support
@@ -67,6 +68,10 @@ _CHILDREN_RAN = Query(
 
 def look(case: Case) -> Iterator[Claim]:
     """Stacks stand in the script's own code while its thread neither runs nor could."""
+    in_trace = list(waited_calls.claims(case))
+    if in_trace:
+        yield from in_trace
+        return
     case.code.need_samples()
     told = [*own_loop_waits.claims(case), *own_evaluations.claims(case, Doing.WAITING)]
     yield from told
