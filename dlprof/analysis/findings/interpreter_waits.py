@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dlprof.analysis import samples
 from dlprof.analysis.columns import integers
 from dlprof.analysis.findings import doing, standing
 from dlprof.analysis.findings.case import Case
@@ -146,6 +147,9 @@ def _is_wait(case: Case, sample: Sample) -> bool:
 
 
 def _is_python(case: Case, sample: Sample) -> bool:
+    """Whether a thread stands in Python that no operator of the steps has called: for that one they wait by nature."""
+    if samples.is_callback(sample) or (samples.is_operator(sample) and case.kernels.call_python_for_layers):
+        return False
     file = sample.frames[0].file
     return file in case.code.user_files or not file.startswith((*combined.folders_with_keras(), *_AT_REST))
 

@@ -14,6 +14,7 @@ from tests.unit.runs import S
 
 LINE: list[Call] = [("learn", "train.py", 40)]
 ACTS: list[Call] = [("run", "<python>/threading.py", 9), ("actor", "train.py", 12)]
+CALLED: list[Call] = [("pure_callback", "jax/_src/callback.py", 90), ("loss", "train.py", 12)]
 RESTS: list[Call] = [("actor", "train.py", 12), ("get", "<python>/queue.py", 171)]
 COMPUTES: list[Call] = [("actor", "train.py", 12), ("forward", "torch/nn/modules/linear.py", 134)]
 
@@ -48,6 +49,7 @@ def running(path: Path, other: list[Call], main_s: int, whole_s: int, waits_s: f
         (ACTS, 6, 12, 0.0, 1.0),  # it always had a core: it waited for nobody
         (ACTS, 2, 2, 0.0, 1.0),  # no other thread had a core: its line is a pause, such as a sleep
         (RESTS, 2, 6, 0.0, 1.0),  # the other one waits
+        (CALLED, 2, 6, 0.0, 1.0),  # an operator of the step called it: the thread waits for that
         (COMPUTES, 2, 6, 0.0, 1.0),  # the other one stands in the engine, which lets the interpreter go
     ],
 )
