@@ -95,6 +95,8 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ranked_runs.make(folder / f"node{rank + 1}/ddp", {rank: own_ms}, world=2)
         (folder / "traces").mkdir(exist_ok=True)
         (folder / f"traces/rank-{rank}.json").write_text(json.dumps({"traceEvents": [KERNEL], "schemaVersion": 1}))
+    (folder / "logs/worker").mkdir(parents=True)
+    (folder / "logs/worker/host_1.pt.trace.json").write_text(json.dumps({"traceEvents": [KERNEL], "schemaVersion": 1}))
     os.utime(last.manifest_path, (4e9, 4e9))  # also after examples that make runs
     content = wire.MAGIC + bytes([wire.VERSION]) + wire.record(wire.Record.META, wire.json_payload({"pid": 42}))
     (last.raw / "inproc.wire").write_bytes(content)
