@@ -247,9 +247,9 @@ def _of_sums(report: Report, facts: Facts) -> str:
             f"{_with_callees(report)}"
         )
     host = f"; {duration(sums.host_ns)} of operators on the host" if sums.all_of == OF_DEVICES and sums.host_ns else ""
-    return (
-        f"{duration(facts.kernels_ns)} of work on {where}, most of it in {top}{host}; when it ran is not in the file."
-    )
+    # With a tree the files hold times: of another process than the one that it is of.
+    when = "when it ran is not in the file" if report.tree is None else "it is not of the process whose time is told"
+    return f"{duration(facts.kernels_ns)} of work on {where}, most of it in {top}{host}; {when}."
 
 
 def _with_callees(report: Report) -> str:

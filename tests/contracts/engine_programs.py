@@ -81,7 +81,7 @@ class Torch(Program):
 
         self._model = torch.nn.Sequential()
         self._model.add_module("scale", torch.nn.Linear(2, 2))
-        assert engine.named_layers(self._model) == [{"name": "scale", "class": "Linear"}]
+        assert engine.named_layers(self._model) == [{"name": "scale", "class": "Linear", "trained": True}]
         engine.alone()
 
     def compiling(self):

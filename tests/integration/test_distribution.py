@@ -102,8 +102,8 @@ def test_all_that_a_user_needs_is_in_the_wheel(wheel: Path) -> None:
 
 
 def test_the_wheel_is_no_burden(wheel: Path) -> None:
-    """It was 2.2 MB when this was written, and 3.0 with 60 findings: half of it is Python, a tenth each pages and locks."""
-    assert wheel.stat().st_size < 3_300_000
+    """It was 2.2 MB when this was written, and 3.3 with 100 findings: half of it is Python, a tenth each pages and locks."""
+    assert wheel.stat().st_size < 3_600_000
 
 
 def test_the_metadata_are_those_of_an_index(metadata: Metadata) -> None:

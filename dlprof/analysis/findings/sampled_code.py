@@ -101,11 +101,16 @@ class SampledCode:
         rows = self._run.rows("lines")
         often = {(row["file"], row["line"]) for row in rows if (row["hits"] or 0) >= least}
         untold = ((row["file"], row["line"]) for row in rows if row["hits"] is None)
-        asked: Counter[SourceLine] = Counter()
-        for row in self._run.rows("syncs"):
-            asked[row["file"], row["line"]] += row["calls"]
-        seen = {line for line in untold if self.visits.get(line, 0) >= _SEEN_ANEW or asked[line] >= least}
+        seen = {line for line in untold if self.visits.get(line, 0) >= _SEEN_ANEW or self.asked[line] >= least}
         return often | seen
+
+    @cached_property
+    def asked(self) -> Counter[SourceLine]:
+        """Lines of the user's with the number of values of the engine that they asked for."""
+        found: Counter[SourceLine] = Counter()
+        for row in self._run.rows("syncs"):
+            found[row["file"], row["line"]] += row["calls"]
+        return found
 
     def need_samples(self) -> None:
         """Abstain where no stack was sampled."""

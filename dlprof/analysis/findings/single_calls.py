@@ -8,7 +8,6 @@ game or a text, only several of them side by side: that is asked. So is it of lo
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -117,10 +116,7 @@ def _longest(case: Case) -> _Line | None:
     place = max(stood, key=lambda line: sum(one.dur_ns for one in stood[line]), default=None)
     if place is None:
         return None
-    asked: Counter[SourceLine] = Counter()
-    for row in case.run.rows("syncs"):
-        asked[row["file"], row["line"]] += row["calls"]
-    calls, hits = asked[place], case.code.hits(place)
+    calls, hits = case.code.asked[place], case.code.hits(place)
     if not calls and not hits:
         return None
     is_model = called_models.calling(case, stood[place][0].frames) is not None

@@ -110,7 +110,7 @@ def _usual_step(report: Report, loop: StepSummary) -> str:
     taken = duration(loop.median_ns)
     if not _has_median(loop):
         return f"{taken} on average" if report.imported and loop.how is StepTime.WINDOW and loop.count > 1 else taken
-    waits = loop.input_median_ns is not None and not step_words.fetches_in_call(report, loop.loop)
+    waits = bool(loop.input_median_ns) and not step_words.fetches_in_call(report, loop.loop)
     return f"median {taken}{' with the wait for input' if waits else ''}"
 
 

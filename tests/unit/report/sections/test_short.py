@@ -70,7 +70,7 @@ def test_a_run_without_phases_has_no_line_of_them() -> None:
 
 def test_steps_are_told_with_their_rate() -> None:
     """Those of the loop that counts most."""
-    assert short.steps(report(steps=main_loop())) == (
+    assert short.steps(report(steps=main_loop(input_median_ns=2 * MS))) == (
         "250 train steps: median 20.0 ms with the wait for input, p95 25.0 ms, first 80.0 ms; "
         "6,400 samples/s on average"
     )
@@ -80,6 +80,7 @@ def test_steps_are_told_with_their_rate() -> None:
     ("changes", "told"),
     [
         ({"input_median_ns": None}, "250 train steps: median 20.0 ms, p95"),
+        ({"input_median_ns": 0}, "250 train steps: median 20.0 ms, p95"),
         ({"count": 1}, "1 train step: 20.0 ms, p95"),
         (
             {"input_median_ns": None, "collectives_ns": 12 * MS},

@@ -28,9 +28,17 @@ class Sequential(Module):
         return value
 
 
+class Weight:
+    requires_grad = True
+
+
 class Linear(Module):
     def __init__(self, inputs, outputs):
         super().__init__()
+        self.weight = Weight()
+
+    def parameters(self, recurse=True):
+        return iter([self.weight])
 
     def forward(self, value):
         return value * 2
