@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
@@ -10,6 +11,12 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _BRACKETS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _JOINS = frozenset({"append", "cat", "concat", "concatenate", "hstack", "len", "print", "stack", "vstack"})
 """Functions that put what was computed beside what was there: they need it, what is computed does not."""
+_FOR = re.compile(r"\bfor\b")
+
+
+def has_for(text: str) -> bool:
+    """Whether a line goes through something itself, as a statement or in brackets."""
+    return _FOR.search(text) is not None
 
 
 def around(texts: Sequence[str]) -> dict[int, int]:

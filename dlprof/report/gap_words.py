@@ -96,8 +96,7 @@ def introduced(a: str, b: str) -> tuple[str, str]:
 
 def name(comparison: Comparison, item: Item) -> str:
     """What a part is called: between foreign traces, which know of no `fit`, steps are steps."""
-    runs = (*comparison.a.runs, *comparison.b.runs)
-    if Tree.FIT_STEPS.holds(item.path) and all(run.manifest.state == RunState.IMPORTED for run in runs):
+    if Tree.FIT_STEPS.holds(item.path) and are_traces(comparison):
         return item.path.removeprefix(f"{Tree.FIT}/")
     return item.path
 

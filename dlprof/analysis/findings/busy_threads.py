@@ -6,7 +6,6 @@ tells it. Threads take turns in Python, so what several of them do adds up to th
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 
 from dlprof.analysis.findings import chores, doing, queries, standing
@@ -23,7 +22,6 @@ _TITLE = Title("The script's own Python took long on other threads", "Python cod
 _SCRIPT = (Tree.SCRIPT, Tree.DATA)
 _SHARE_OF_WORK = 0.15
 _USUAL = 0.05
-_SLEEPS = re.compile(r"\bsleep\(")
 _OF_PYTHON = ("<python>/", "<frozen")
 """What waits there, or is on its way, is no Python of the script's."""
 _NEXT = (
@@ -66,6 +64,6 @@ def _runs(case: Case) -> Callable[[Sample], bool]:
         frame, inner = case.code.user_frame(sample), sample.frames[0]
         if frame is None or doing.waits_for_another(sample.frames) or inner.file.startswith((*engines, *_OF_PYTHON)):
             return False
-        return frame is not inner or not _SLEEPS.search(case.code.source(frame.file, frame.line))
+        return frame is not inner or not doing.sleeps(case.code.source(frame.file, frame.line))
 
     return runs

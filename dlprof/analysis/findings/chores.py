@@ -118,7 +118,6 @@ _IN_COMPILED = (
     "costs more than to convert a batch."
 )
 
-_FOR = re.compile(r"\bfor\b")
 _WEIGHTS = re.compile(
     r"\bfor\b.*\b((named_)?parameters|collect_params|trainable_(variables|weights))\b|\w\.grad\b(?!\s*=\s*None)"
 )
@@ -242,7 +241,7 @@ def goes_through_weights(case: Case, line: SourceLine) -> bool:
     texts = case.code.lines(line[0])
     header = source_loops.around(texts).get(line[1])
     own = case.code.source(*line)
-    if header is None and not _FOR.search(own):
+    if header is None and not source_loops.has_for(own):
         return False
     return any(_WEIGHTS.search(text) for text in (own, case.code.source(line[0], header or line[1])))
 

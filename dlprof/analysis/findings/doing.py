@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 
 from dlprof.analysis.stacks import Frame
 from dlprof.engines.base import EngineSpec
 
+_SLEEPS = re.compile(r"\bsleep\(")
 COMPILING = "compiling"
 RUNNING = "running a graph"
 FOR_A_PROCESS = "waiting for a process"
@@ -73,6 +75,11 @@ def waits_for_thread(frames: Sequence[Frame]) -> bool:
 def waits_for_another(frames: Sequence[Frame]) -> bool:
     """Whether a thread stands in Python's own code that waits for a thread, a process or an event of its loop."""
     return frames[0].file.startswith((*THREADS, "<python>/selectors.py", "<python>/multiprocessing/"))
+
+
+def sleeps(text: str) -> bool:
+    """Whether a line of source makes a pause: that leaves no frame of its own."""
+    return _SLEEPS.search(text) is not None
 
 
 def goes_back(frames: Sequence[Frame], engine: EngineSpec) -> bool:

@@ -186,9 +186,8 @@ def _next(case: Case, eager: Chosen, what: _What) -> str:
         return _ARGUMENTS
     if what is _What.MODEL:
         return _MODEL
-    if what is _What.CALLS:
-        return f"Compile the function that the loop calls: {case.engine.compile_with}.{_once(case, eager)}"
-    return f"Compile the function that makes a step: {case.engine.compile_with}.{_once(case, eager)}"
+    function = "the loop calls" if what is _What.CALLS else "makes a step"
+    return f"Compile the function that {function}: {case.engine.compile_with}.{_once(case, eager)}"
 
 
 def _given_to(case: Case, line: SourceLine | None) -> str | None:

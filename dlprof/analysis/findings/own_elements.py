@@ -6,10 +6,9 @@ thousand times as long as for an array of NumPy.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
-from dlprof.analysis import loops
+from dlprof.analysis import loops, source_loops
 from dlprof.analysis.findings import queries, standing
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence
@@ -24,7 +23,6 @@ from dlprof.schema.vocabulary import Ground, Phase
 _TITLE = Title("Elements of an array were taken one by one", "taking elements of an array one by one")
 _INDEX, _ITERATES = "__index__", frozenset({"__iter__", "_chunk_iter"})
 """What Python calls of an array for its elements, and what JAX answers with: parts of the full names of functions."""
-_FOR = re.compile(r"\bfor\b")
 _SHARE_OF_STEPS = 0.20
 _SHARE_OF_WORK = 0.15
 _PATHS = (Tree.FIT_STEPS, Tree.EVALUATE, Tree.PREDICT, Tree.SCRIPT)
@@ -86,4 +84,4 @@ def takes_elements(case: Case, sample: Sample) -> bool:
 
 def _is_loop(case: Case, frame: Frame) -> bool:
     source = case.code.source(frame.file, frame.line)
-    return not source or _FOR.search(source) is not None
+    return not source or source_loops.has_for(source)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-from dlprof.analysis import kernels, loops
+from dlprof.analysis import kernels, loops, source_loops
 from dlprof.analysis.findings import (
     busy_threads,
     chores,
@@ -59,8 +59,6 @@ _INSIDE_CLAIMS = (own_elements.claims, row_by_row.claims, many_times.claims, own
 _OF_NUMPY = ("<__array_function__", "numpy/")
 _READS = re.compile(r"\b(np|numpy)\.(array|asarray)\(|\b(float|int)\(")
 """What waits for a value of an engine that works on meanwhile, and leaves no frame of that."""
-_FOR = re.compile(r"\bfor\b")
-_SLEEPS = re.compile(r"\bsleep\(")
 _WHOLE_ARRAYS = "Replace loops over rows or pixels by operations on whole arrays; keep the prepared data in a file."
 _WITH_KERAS = "Write it with operations of keras.ops or of the engine, over whole arrays."
 _WITH_ENGINE = "Write it with operations of the engine, over whole arrays."
@@ -262,7 +260,7 @@ def _in_script(case: Case, work: int) -> Iterator[Claim]:
 
 def _reads(text: str) -> bool:
     """Whether a line may wait for a value, and goes through nothing itself."""
-    return _READS.search(text) is not None and _FOR.search(text) is None
+    return _READS.search(text) is not None and not source_loops.has_for(text)
 
 
 def _computed(case: Case) -> float:
@@ -283,7 +281,7 @@ def _works(case: Case, sample: Sample) -> bool:
     frame = case.code.user_frame(sample)
     if frame is None or doing.waits_for_thread(sample.frames):
         return False
-    return frame is not sample.frames[0] or not _SLEEPS.search(case.code.source(frame.file, frame.line))
+    return frame is not sample.frames[0] or not doing.sleeps(case.code.source(frame.file, frame.line))
 
 
 def _before_training(case: Case) -> float:
