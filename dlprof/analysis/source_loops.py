@@ -86,6 +86,14 @@ def is_recurrence(texts: Sequence[str], line: int) -> bool:
     return False
 
 
+def recurrent(texts: Sequence[str]) -> dict[int, int]:
+    """Each line that is in a loop whose turns need the one before, to where the innermost loop around it begins.
+
+    Empty for a text that is no Python.
+    """
+    return {line: loop for line, loop in around(texts).items() if is_recurrence(texts, loop)}
+
+
 def open_ended(texts: Sequence[str], line: int) -> list[tuple[int, int]]:
     """Loops in the loop that begins at a line that end by what happens in them: by `break`, or as `while` does.
 

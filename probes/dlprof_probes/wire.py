@@ -119,6 +119,8 @@ class SpanKind(object):
     """A compiler ended a graph here, and goes on in Python. It takes no time; its name is the reason. No phase."""
     GRAPH_CONSTANT = "graph_constant"
     """A large array became a constant of a graph: an instant, at the line that uses it."""
+    GRAPH_INVARIANT = "graph_invariant"
+    """A loop of a graph computes a product in each round that is the same in all: an instant, at the line that asks."""
     OUT_OF_MEMORY = "out_of_memory"
     """An exception left the program because memory could not be had: its name. It takes no time. No phase."""
     EXCEPTION = "exception"

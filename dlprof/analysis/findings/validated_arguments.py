@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dlprof.analysis.findings import queries
+from dlprof.analysis.findings import full_covariances, queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence
 from dlprof.analysis.findings.pairs import of_the_slower
@@ -25,7 +25,12 @@ def claims(case: Case) -> Iterator[Claim]:
     if not files or not case.code.samples:
         return
 
+    # Checks of a matrix that need not be go with it.
+    is_other = full_covariances.is_in_one if any(full_covariances.claims(case)) else None
+
     def validates(sample: Sample) -> bool:
+        if is_other is not None and is_other(sample):
+            return False
         return any(frame.file.startswith(files) for frame in sample.frames)
 
     takes = {}

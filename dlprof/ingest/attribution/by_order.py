@@ -25,6 +25,13 @@ from dlprof.schema.vocabulary import Direction, EventKind, PseudoLayer
 
 _UPDATE = re.compile(r"(sgd|adam|adamw|rmsprop|rmspropalex|adagrad|adadelta|ftrl|nag|signum|lamb)\w*_update$")
 _BACKWARD = "_backward_"
+_ELEMENT_WISE = re.compile(
+    r"(broadcast|elemwise)_(add|plus|sub|minus|mul|div|power|maximum|minimum)|_(mul|plus|minus|rminus|div|rdiv|power|rpower"
+    r"|maximum|minimum)_scalar|_(plus|add|minus|sub|mul|div|power|maximum|minimum)|sqrt|rsqrt|square|abs|sign|clip"
+)
+"""What an optimiser that MXNet has written out in Python calls, weight by weight (AdaGrad, AdaDelta, Nadam, ...)."""
+_BEGINS = frozenset(("Embedding", "FullyConnected", "Convolution", "Deconvolution", "RNN", "dot", "batch_dot"))
+"""Operators on weights: after the way back they are of the next way forward."""
 _SEPARATE = re.compile(r"[/:]")
 
 
@@ -47,6 +54,8 @@ class _ByOrder(Attributor):
             at = rows[[i for i, other in enumerate(names) if other == name]]
             labels.label[at] = _label(name, count, owners, self.model, labels)
         _fill(labels, rows, names)
+        if not any(_UPDATE.search(name) for name in executed):
+            _fill_updates(labels, rows, names, self.model)
         return labels
 
 
@@ -78,6 +87,19 @@ def _fill(labels: Labels, rows: Integers, names: Sequence[str]) -> None:
                 labels.label[row] = last
         elif name.startswith(_BACKWARD):
             last = int(labels.label[row])
+
+
+def _fill_updates(labels: Labels, rows: Integers, names: Sequence[str], model: Model) -> None:
+    """Label updates that no operator of MXNet's makes: arithmetic behind the way back, before the next way forward."""
+    update = labels.number(model.optimizer, Direction.UPDATE)
+    is_behind = False
+    for row, name in zip(rows.tolist(), names, strict=True):
+        if name.startswith(_BACKWARD):
+            is_behind = True
+        elif name in _BEGINS:
+            is_behind = False
+        elif is_behind and labels.label[row] == NONE and _ELEMENT_WISE.fullmatch(name):
+            labels.label[row] = update
 
 
 def _best(graphs: Sequence[Mapping[str, Any]], executed: Counter[str]) -> Mapping[str, Any] | None:

@@ -30,6 +30,7 @@ from dlprof_probes.inproc import (
 from dlprof_probes.inproc.clock import anchor, now
 from dlprof_probes.inproc.kernels import windows
 from dlprof_probes.inproc.probe import Probe
+from dlprof_probes.inproc.thread_ends import others_are_waited_for
 
 _NOT_THINNED = "all lines are counted, whatever that costs: %s"
 _WHY_THINNED = "counting each line of a tight loop would take longer than the loop"
@@ -163,6 +164,8 @@ class Session(object):
         if self._script is None or self._finished:
             return
         try:
+            if not others_are_waited_for():
+                self._windows.leave_others()
             self.probe.own_loops.end_script()
             self.probe.growing.finish()
             self.probe.loaders.finish()
@@ -214,6 +217,7 @@ class Session(object):
         try:
             self.heap.stop()
             del self.recorder.on_flush[:]
+            self._windows.leave_others()
             self.probe.own_loops.finish()
             self.probe.growing.finish()
             self.probe.loaders.finish()

@@ -35,6 +35,15 @@ def test_turns_that_need_nothing_of_each_other_are_side_by_side() -> None:
     assert source_loops.side_by_side([*brackets, *collects, *goes_on]) == {1: 1, 2: 1, 3: 1, 4: 1, 6: 5}
 
 
+def test_lines_of_a_loop_whose_turns_need_the_one_before_are_recurrent() -> None:
+    """Not those of one that collects; nor of a text that is no Python."""
+    goes_on = ["for one in steps:", "    h = cell(one, h)", "    outs.append(h)"]
+    collects = ["for i in range(9):", "    found.append(one(x[i]))"]
+
+    assert source_loops.recurrent([*goes_on, *collects]) == {2: 1, 3: 1}
+    assert source_loops.recurrent(["%time x = 1"]) == {}
+
+
 def test_of_what_is_no_python_nothing_is_side_by_side() -> None:
     """A cell with magics."""
     assert source_loops.side_by_side(["%time x = [f(a) for a in b]"]) == {}

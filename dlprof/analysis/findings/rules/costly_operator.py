@@ -11,6 +11,8 @@ from dlprof.analysis.findings import (
     carried_arrays,
     chained_products,
     contractions,
+    fixed_filters,
+    full_covariances,
     full_derivatives,
     gathered_gradients,
     grouped_convolutions,
@@ -22,6 +24,7 @@ from dlprof.analysis.findings import (
     slow_gradients,
     slow_lengths,
     slow_softmax,
+    tight_tolerances,
     weight_penalties,
 )
 from dlprof.analysis.findings.case import Case
@@ -202,6 +205,9 @@ def look(case: Case) -> Iterator[Claim]:
     yield from chained_products.claims(case)
     yield from pair_differences.claims(case)
     yield from full_derivatives.claims(case)
+    yield from fixed_filters.claims(case)
+    yield from full_covariances.claims(case)
+    yield from tight_tolerances.claims(case)
     yield from carried_arrays.claims(case)
     yield from weight_penalties.claims(case)
     multiplied = list(one_hot_products.claims(case))

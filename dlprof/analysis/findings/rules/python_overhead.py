@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 
-from dlprof.analysis import kernels, loops, source_loops
+from dlprof.analysis import loops, source_loops
 from dlprof.analysis.findings import (
     busy_threads,
     chores,
@@ -30,7 +31,17 @@ from dlprof.analysis.samples import Sample
 from dlprof.analysis.stacks import Frame
 from dlprof.engines import combined
 from dlprof.schema.tree_paths import EDGES, Tree, TreePath
-from dlprof.schema.vocabulary import Basis, Direction, Ground, Phase, PseudoLayer, RunSource, SpanKind, StepPart
+from dlprof.schema.vocabulary import (
+    Basis,
+    Category,
+    Direction,
+    Ground,
+    Phase,
+    PseudoLayer,
+    RunSource,
+    SpanKind,
+    StepPart,
+)
 
 TITLE = Title("The script's own Python took long", "Python code of the script")
 _INSIDE = Title("Python code of the script ran inside the steps", "Python code of the script inside the steps")
@@ -42,6 +53,9 @@ _SHARE_OF_PREPARATION = 0.20
 _TINY_NS, _MANY = 20_000, 150
 """Shorter operators are tiny; a layer that starts so many of them on the way forward goes through its rows one by one.
 On the way back, and in an update, engines start many for each."""
+_OF_A_SEQUENCE = 40
+"""A recurrent operator with so many tiny ones goes through its sequence by itself, without Python; of a single step of
+it (`gru_cell`) there are about 15."""
 _WORK = (Tree.FIT, Tree.SCRIPT, Tree.DATA, Tree.EVALUATE, Tree.PREDICT)
 SCRIPT = (Tree.SCRIPT, Tree.DATA)
 """Where the script's own code runs, outside of Keras."""
@@ -128,13 +142,33 @@ def _taken_from_steps(case: Case, wanted_ns: float) -> dict[TreePath, int]:
 def _on_main_thread(case: Case) -> float:
     """Share of the steps in which the main thread stands in Python of the user's, and no kernel runs beside it."""
     pieces = many_times.often_run(case) if _starts_operators(case) else None
+    in_time = _recurrences(case) if pieces else set()
     main = case.code.share(
-        [Tree.FIT_STEPS], lambda sample: _is_python(case, sample) and _is_of_pieces(case, sample, pieces)
+        [Tree.FIT_STEPS],
+        lambda sample: (
+            _is_python(case, sample)
+            and _is_of_pieces(case, sample, pieces)
+            and not any((frame.file, frame.line) in in_time for frame in sample.frames)
+        ),
     )
     if case.tree.unsplit is not None:
         return main
     busy = case.own(Tree.FIT_STEPS / StepPart.KERNELS) / max(1, case.own(Tree.FIT_STEPS))
-    return min(main, max(0.0, 1 - busy + _tiny(case.kernels.operators)))
+    return min(main, max(0.0, 1 - busy + _tiny(case)))
+
+
+def _recurrences(case: Case) -> set[SourceLine]:
+    """Lines of loops in which each turn needs the one before, other than loops of the steps themselves.
+
+    What Python adds between their operators, `many_times` tells: no operation on whole arrays takes their place.
+    """
+    steps = {one.line for one in loops.of_run(case.run)}
+    return {
+        (file, line)
+        for file in case.code.user_files
+        for line, loop in source_loops.recurrent(case.code.lines(file)).items()
+        if loop not in steps
+    }
 
 
 def _is_of_pieces(case: Case, sample: Sample, pieces: Mapping[SourceLine, float] | None) -> bool:
@@ -158,9 +192,10 @@ def _beside_it(case: Case) -> float:
     )
 
 
-def _tiny(operators: kernels.Kernels) -> float:
+def _tiny(case: Case) -> float:
     """Share of the steps in operators so small that the Python which starts them is what they cost."""
-    tiny = sum(row.total_ns for row in operators.rows if row.mean_ns < _TINY_NS)
+    operators, sequences = case.kernels.operators, _sequences(case)
+    tiny = sum(row.total_ns for row in operators.rows if row.mean_ns < _TINY_NS and row.layer not in sequences)
     return tiny / operators.window_ns if operators.window_ns else 0.0
 
 
@@ -182,13 +217,28 @@ def _started_one_by_one(case: Case) -> float:
 
 
 def _layers_of_tiny_operators(case: Case) -> set[str]:
-    """Layers that start hundreds of tiny operators in each step."""
-    steps = case.kernels.window_steps
-    tiny: dict[str | None, int] = {}
+    """Layers of which Python starts hundreds of tiny operators in each step."""
+    steps, sequences = case.kernels.window_steps, _sequences(case)
+    counts = _tiny_counts(case).items()
+    return {one for one, count in counts if steps and count >= _MANY * steps and one not in sequences}
+
+
+def _tiny_counts(case: Case) -> Counter[str]:
+    """How many tiny operators each layer ran on the way forward."""
+    counts = Counter[str]()
     for row in case.kernels.operators.rows:
-        if row.mean_ns < _TINY_NS and row.direction == Direction.FORWARD:
-            tiny[row.layer] = tiny.get(row.layer, 0) + row.count
-    return {layer for layer, count in tiny.items() if steps and layer is not None and count >= _MANY * steps}
+        if row.layer is not None and row.direction == Direction.FORWARD and row.mean_ns < _TINY_NS:
+            counts[row.layer] += row.count
+    return counts
+
+
+def _sequences(case: Case) -> set[str]:
+    """Layers that go through a whole sequence in one operator of the engine's, which starts the tiny ones itself."""
+    tiny, recurrent = _tiny_counts(case), Counter[str]()
+    for row in case.kernels.operators.rows:
+        if row.layer is not None and row.direction == Direction.FORWARD and row.category == Category.RECURRENT:
+            recurrent[row.layer] += row.count
+    return {layer for layer, count in recurrent.items() if count * _OF_A_SEQUENCE <= tiny[layer]}
 
 
 def _called_back(case: Case) -> float:

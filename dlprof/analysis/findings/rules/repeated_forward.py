@@ -1,4 +1,4 @@
-"""What was computed is computed again: a weight at each look, what runs of a session share, a sequence that grows."""
+"""What was computed is computed again: weights, sequences that grow, products in loops, what sessions share."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dlprof.analysis.findings import (
     computed_weights,
     growing_lengths,
     grown_sequences,
+    invariant_products,
     queries,
     recomputed_activations,
 )
@@ -27,12 +28,13 @@ _LIKELY = 0.6
 
 
 def look(case: Case) -> Iterator[Claim]:
-    """Weights at each look, sequences for each piece, activations on the way back, and runs of a session."""
+    """Weights at each look, sequences for each piece, activations on the way back, loops, and runs of a session."""
     grown = list(growing_lengths.claims(case))
     told = [
         *computed_weights.claims(case),
         *(grown or grown_sequences.claims(case, growing_lengths.settled(case))),
         *recomputed_activations.claims(case),
+        *invariant_products.claims(case),
     ]
     yield from told
     if not told:

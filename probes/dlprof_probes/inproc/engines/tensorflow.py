@@ -14,6 +14,7 @@ from dlprof_probes.inproc.engines import (
 )
 from dlprof_probes.inproc.engines.base import Engine
 from dlprof_probes.inproc.engines.graph_constants import GraphConstants
+from dlprof_probes.inproc.engines.loop_invariants import LoopInvariants
 from dlprof_probes.inproc.engines.tensorflow_allocations import AllocationRecords
 from dlprof_probes.inproc.kernels.tracer import Tracer, quiet, xplanes
 
@@ -125,7 +126,7 @@ class TensorFlow(Engine):
         else:
             probe.missing.append("tf.function tracing")
         tensorflow_autograph.see_through(probe, sys.modules.get(_AUTOGRAPH))
-        self._watch_constants(sys.modules.get(_FUNC_GRAPH))
+        self._watch_graphs(sys.modules.get(_FUNC_GRAPH))
         dataset = sys.modules[_DATASET].DatasetV2
         for name in ("from_tensor_slices", "from_tensors", "from_generator"):
             probe.span(dataset, name, wire.SpanKind.DATA, "tf.data." + name, outermost=True)
@@ -142,12 +143,12 @@ class TensorFlow(Engine):
                 probe.syncs.watch(found, _READS)
         tensorflow_sessions.watch(self)
 
-    def _watch_constants(self, graphs):
+    def _watch_graphs(self, graphs):
         """Look at the nodes of each graph that was traced."""
         name = "func_graph_from_py_func"
         if hasattr(graphs, name):
-            constants = GraphConstants(self.probe)
-            hook = self.probe.guard(lambda graph, _args: constants.of_tensorflow(graph))
+            looks = GraphConstants(self.probe).of_tensorflow, LoopInvariants(self.probe).of_tensorflow
+            hook = self.probe.guard(lambda graph, _args: [look(graph) for look in looks])
             self.probe.replace(graphs, name, lambda f: self.probe.wrappers.after(f, hook))
 
     def _time_first_runs(self, tracing):

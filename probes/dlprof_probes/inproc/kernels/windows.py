@@ -9,6 +9,7 @@ from _thread import allocate_lock
 from os import makedirs, remove
 from shutil import rmtree
 from threading import get_ident
+from time import sleep
 
 from dlprof_probes import wire
 from dlprof_probes.inproc import memory_room, own_files
@@ -28,7 +29,15 @@ _OUTGROWN = 5
 _LEAST_NS = 1000000000
 """... and for so long (ns), is the one that matters."""
 _TOO_FEW = "too few steady steps for a window; --kernels all traces them too"
-_MAY_BE_STOPPED = "the training ran on a thread that Python does not wait for (a daemon), which may end in a window"
+_LONG_FOR_DAEMON_NS = 1000 * 1000 * 1000
+"""A thread that Python stops as it ends has a window where its steps are no longer: one is waited for, so that it can
+end its tracer, which would take the process with it."""
+_STEPS_WAITED_FOR, _LEAST_WAIT_NS, _SWITCHING_OFF_S = 3, 100 * 1000 * 1000, 30
+"""So many such steps are waited for at most, and so long (ns); and for a tracer that is being switched off (s)."""
+_MAY_BE_STOPPED = (
+    "the training ran on a thread that Python does not wait for (a daemon), in steps too long to be waited for as the "
+    "process ends"
+)
 _NOT_ENDED = "the process ended while another thread was traced, which alone could end that"
 
 
@@ -56,6 +65,9 @@ class NoWindows(object):
         """No loop is watched."""
 
     def thread_ended(self, ident):
+        """No thread is traced."""
+
+    def leave_others(self):
         """No thread is traced."""
 
     def finish(self):
@@ -105,7 +117,8 @@ class Windows(object):
         self._failure = None
         self._short = None
         self._switching = allocate_lock()
-        """Held while the tracer is switched on or off. It is never waited for: who does not get it goes without."""
+        """Held while the tracer is switched on or off. Steps never wait for it: who does not get it goes without."""
+        self._is_ending = False
 
     def use(self, name, make=None):
         """Trace that engine from here on.
@@ -135,8 +148,7 @@ class Windows(object):
         """A loop begins; `nested`: inside another one, so it is none of ours."""
         if nested or self._tracer is None or self._tracer.whole_run or self._failure or self.active is not None:
             return
-        if self._tracer.of_thread and not is_waited_for():
-            self._short = _MAY_BE_STOPPED
+        if self.everything and not self._may_trace_here():
             return
         kept = self._kept.get(kind)
         if kind not in self._done or self.everything or (kept is not None and kept.is_short()):
@@ -163,6 +175,9 @@ class Windows(object):
         if window is not None:
             if window.loop is loop and window.thread == get_ident():
                 window.steps += count
+                if self._is_ending:
+                    self._stop()
+                    return
                 if self.everything:
                     return
                 if self._affordable.is_enough(window.begin, loop.previous_end, window.steps, loop.window_steps):
@@ -234,8 +249,34 @@ class Windows(object):
         if window is not None and window.thread == ident:
             self._stop()
 
+    def _may_trace_here(self):
+        """Whether the calling thread can end what it begins: a daemon may be stopped anywhere."""
+        if not self._tracer.of_thread or is_waited_for():
+            return True
+        plain_ns = self._affordable.plain_ns
+        if plain_ns and plain_ns <= _LONG_FOR_DAEMON_NS:
+            return not self._is_ending
+        self._short = _MAY_BE_STOPPED
+        return False
+
+    def leave_others(self):
+        """The process is about to end, and with it threads that Python does not wait for: one of them may be traced.
+
+        Its step in which it is goes on to its end, where it switches its tracer off; more is not waited for.
+        """
+        window = self.active
+        if window is None or not self._tracer.of_thread or window.thread == get_ident():
+            return
+        self._is_ending = True
+        steps_ns = _STEPS_WAITED_FOR * min(self._affordable.plain_ns or 0, _LONG_FOR_DAEMON_NS)
+        until = now() + max(_LEAST_WAIT_NS, steps_ns)
+        while self.active is window and now() < until:
+            sleep(0.001)
+        if self.active is not window and self._switching.acquire(True, _SWITCHING_OFF_S):
+            self._switching.release()
+
     def _start(self, loop):
-        if not self._switching.acquire(False):
+        if not self._may_trace_here() or not self._switching.acquire(False):
             return
         try:
             if self.active is None and not self._failure:

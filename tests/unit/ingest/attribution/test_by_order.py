@@ -49,3 +49,22 @@ def test_operators_of_mxnet_find_their_layer_by_their_place_in_the_graph() -> No
 def test_what_does_not_fit_the_graph_of_mxnet_is_not_guessed() -> None:
     """Three executions of two nodes of different layers tell their direction only."""
     assert mxnet_labels(["dot", "dot", "dot"], GRAPH) == [(None, "forward")] * 3
+
+
+def test_arithmetic_behind_the_way_back_is_the_update_of_an_optimiser_written_in_python() -> None:
+    """AdaGrad: MXNet has no operator for it. A scalar in the loss comes before the way back, a mean of it is none."""
+    step = ["dot", "LeakyReLU", "dot", "log", "_mul_scalar", "_backward_log", "_backward_dot", "_backward_LeakyReLU",
+            "_backward_dot", "_mul_scalar", "square", "broadcast_add", "mean", "sqrt", "broadcast_div"]  # fmt: skip
+    update = ("rm_sprop", "update")
+
+    assert mxnet_labels(step * 2, GRAPH)[9:15] == [update, update, update, None, update, update]
+    assert mxnet_labels(step * 2, GRAPH)[4] is None
+    assert mxnet_labels(step * 2, GRAPH)[19] is None
+
+
+def test_arithmetic_behind_the_way_back_is_no_update_where_the_optimiser_has_an_operator() -> None:
+    """What a script computes there of its own is not the optimiser's."""
+    step = ["dot", "LeakyReLU", "dot", "log", "_backward_log", "_backward_dot", "_backward_LeakyReLU", "_backward_dot",
+            "sgd_mom_update", "square"]  # fmt: skip
+
+    assert mxnet_labels(step, GRAPH)[8:] == [("rm_sprop", "update"), None]

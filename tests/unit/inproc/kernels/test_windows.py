@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from dlprof_probes import wire as fmt
 from dlprof_probes.inproc import loops, memory_room
+from dlprof_probes.inproc.kernels import windows as module
 from dlprof_probes.inproc.kernels.tracer import Tracer
 from dlprof_probes.inproc.kernels.windows import NoWindows, Windows
 
@@ -595,26 +596,86 @@ def test_the_end_of_the_process_closes_a_window_of_another_thread_where_the_trac
     assert run.kept() == [("fit", 2)]
 
 
-@pytest.mark.parametrize(("of_thread", "calls"), [(True, []), (False, ["drain", "start"])])
-def test_a_thread_that_python_may_stop_at_any_time_is_not_traced_by_a_tracer_of_threads(
-    run: Fixture, of_thread: bool, calls: list[str]
+@pytest.mark.parametrize(
+    ("of_thread", "step_ns", "calls"),
+    [(True, S // 10, ["drain", "start"]), (True, 2 * S, []), (False, 2 * S, ["drain", "start", "drain", "stop"])],
+)
+def test_a_thread_that_python_may_stop_is_traced_by_a_tracer_of_threads_where_its_steps_can_be_waited_for(
+    run: Fixture, of_thread: bool, step_ns: int, calls: list[str]
 ) -> None:
     """A daemon: the process may end in the middle of its window."""
     run.tracer.of_thread = of_thread
-    in_thread(lambda: run.step(run.open(), 7), daemon=True)
+    in_thread(lambda: run.step(run.open(), 7, ns=step_ns), daemon=True)
 
     assert run.tracer.calls == calls
+
+
+_MAY_BE_STOPPED = (
+    "the training ran on a thread that Python does not wait for (a daemon), in steps too long to be waited for as the "
+    "process ends"
+)
 
 
 def test_it_is_said_that_a_daemon_was_not_traced(run: Fixture) -> None:
     """Where nothing else was."""
     run.tracer.of_thread = True
+    in_thread(lambda: run.step(run.open(), 7, ns=2 * S), daemon=True)
+
+    state, reason = run.state()
+    assert (state, reason) == ("unavailable", _MAY_BE_STOPPED)
+
+
+def test_whole_loops_of_a_daemon_are_not_traced_by_a_tracer_of_threads(out: Recorded, now: Clock) -> None:
+    """Before its first step nobody knows how long they are."""
+    run = Fixture(out, now, "all")
+    run.tracer.of_thread = True
     in_thread(lambda: run.step(run.open(), 7), daemon=True)
 
-    assert run.state() == (
-        "unavailable",
-        "the training ran on a thread that Python does not wait for (a daemon), which may end in a window",
-    )
+    assert run.tracer.calls == []
+
+
+def test_a_window_of_a_daemon_is_closed_at_its_next_step_when_the_process_ends(run: Fixture) -> None:
+    """The end waits for that, and no window is begun any more."""
+    run.tracer.of_thread = True
+    opened, ending = threading.Event(), threading.Event()
+
+    def train() -> None:
+        loop = run.open()
+        run.step(loop, 7, ns=S // 10)
+        opened.set()
+        ending.wait()
+        run.step(loop, 1, ns=S // 10)
+        run.step(run.open("predict"), 9, ns=S // 10)
+
+    thread = threading.Thread(target=train, daemon=True)
+    thread.start()
+    opened.wait()
+    threading.Timer(0.02, ending.set).start()
+    run.windows.leave_others()
+    assert run.windows.active is None
+    thread.join()
+
+    assert run.tracer.calls == ["drain", "start", "drain", "stop"]
+    assert run.kept() == [("fit", 3)]
+
+
+def test_a_daemon_that_ends_no_step_is_not_waited_for_for_long(
+    run: Fixture, now: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may stand in a queue for ever; what it has traced is lost, as it would be with the process."""
+    run.tracer.of_thread = True
+    in_thread(lambda: run.step(run.open(), 7, ns=S // 10), daemon=True)
+    slept: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        now.ns += S // 10
+
+    monkeypatch.setattr(module, "sleep", sleep)
+    run.windows.leave_others()
+
+    assert (run.tracer.calls, len(slept)) == (["drain", "start"], 3)
+    assert run.windows.active is not None
 
 
 def test_two_threads_do_not_start_windows_at_the_same_time(run: Fixture) -> None:

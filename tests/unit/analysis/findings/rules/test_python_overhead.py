@@ -86,6 +86,17 @@ def test_the_way_back_through_a_recurrence_is_no_python(text: str, stake_s: floa
     assert pick(diagnose.diagnose(run), "python-overhead").at_stake_ns == pytest.approx(stake_s * S, rel=0.01)
 
 
+def test_a_recurrent_layer_that_starts_tiny_operators_itself_is_no_python(tmp_path: Path) -> None:
+    """False before: a GRU over 60 points in time starts hundreds of them in one operator of the engine's."""
+    tables = row_by_row(kernel_ms=2)
+    whole = {**tables["kernel_ops"][0], "op_id": 900, "op": "aten::gru", "category": "recurrent", "layer": "rows"}
+    tables["kernel_ops"] = [*tables["kernel_ops"], {**whole, "direction": "forward"}]
+    tables["kernel_events"] = [*tables["kernel_events"], {**tables["kernel_events"][0], "op_id": 900, "dur_ns": 1000}]
+    finding = pick(diagnosed(tmp_path / "r", **tables), "python-overhead")
+
+    assert finding.at_stake_ns == pytest.approx(3 * S, rel=0.01)
+
+
 def test_a_long_script_outside_keras_is_python(tmp_path: Path) -> None:
     """Loops over pixels before fit."""
     tables = quiet(
@@ -172,6 +183,23 @@ def test_a_line_of_a_model_that_starts_operators_itself_is_no_python(tmp_path: P
     tables = quiet(spans=[span], **runs.window([{**KERNELS[0], "ms": 14}]), **stood)
 
     assert "python-overhead" not in slugs(diagnosed(tmp_path / "r", runs.manifest(keras=None), **tables))
+
+
+@pytest.mark.parametrize(("turn", "is_inside"), [("out.append(cell(x[t]))", True), ("h = cell(x[t], h)", False)])
+def test_what_a_loop_through_time_starts_is_told_as_that(tmp_path: Path, turn: str, is_inside: bool) -> None:
+    """False before: of a decoder's attention, called for word after word, "write it with operations of the engine"."""
+    span = {**runs.fit_span(), "detail": '{"how": "inferred"}'}
+    attends = [("<module>", "train.py", 3), ("_call_impl", "torch/nn/module.py", 9), ("forward", "train.py", 5)]
+    stood = sampled((2, 6.5, attends), (6.5, 8, [("<module>", "train.py", 7), ("backward", "torch/_tensor.py", 9)]))
+    line = {"file": "train.py", "function": "forward", "first_line": 4, "line": 5, "hits": 16 * 300, "time_ns": S}
+    tables = quiet(spans=[span], lines=[line], **runs.window([{**KERNELS[0], "ms": 6}]), **stood)
+    run = runs.trained(tmp_path / "r", runs.manifest(keras=None), **tables)
+    keep_source(run, f"\nfor t in range(16):\n    {turn}\ndef forward(x):\n    return softmax(x)")
+    finding = pick(diagnose.diagnose(run), "python-overhead")
+
+    assert finding.heading == (
+        "Python code of the script ran inside the steps" if is_inside else "A line ran very many times in each step"
+    )
 
 
 @pytest.mark.parametrize(("works", "is_said"), [(False, False), (True, True)])
