@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -73,7 +73,7 @@ def _around_training(case: Case) -> Iterator[Claim]:
         return
     called = sum(ns for leaf, ns in takes.items() if Tree.FIT_CALLBACKS.holds(leaf))
     in_callbacks = called > _MOSTLY * sum(takes.values())
-    in_chunks = not in_callbacks and _in_chunks(case)
+    advice, fix = _advised(case, in_callbacks=in_callbacks)
     yield Claim(
         Sentence(
             f"Reading and writing files holds the training up: {rates.calls:,.0f} calls and {rates.bytes / 1e6:.1f} MB "
@@ -81,7 +81,7 @@ def _around_training(case: Case) -> Iterator[Claim]:
         ),
         takes,
         _EVIDENCE,
-        _OF_CALLBACKS if in_callbacks else f"{file_work.OF_CHUNKS} {_ADVICE}" if in_chunks else _ADVICE,
+        advice,
         case.code.hottest_line(_PHASES, lambda sample: _in_file(case, sample), main=None),
         support=case.code.support(
             _PHASES,
@@ -89,7 +89,7 @@ def _around_training(case: Case) -> Iterator[Claim]:
             main=None,
             ground=Ground.STATED if (waits or 0.0) >= _IO_WAIT else Ground.PLACE,
         ),
-        fix=_IN_CALLBACKS if in_callbacks else file_work.CHUNKS if in_chunks else None,
+        fix=fix,
     )
 
 
@@ -121,11 +121,21 @@ _IN_CALLBACKS = "keep the values in a list, and write them in on_epoch_end"
 _HDF5 = ("h5py/", "tables/")
 
 
-def _in_chunks(case: Case) -> bool:
-    """Whether most of that work is reading of HDF5 archives."""
+def _advised(case: Case, *, in_callbacks: bool) -> tuple[str, str | None]:
+    """What to do about it, and the code for that, by what most of the work is."""
+    if _is_mostly(case, file_work.is_of_text):
+        return (f"{file_work.OF_TEXT} {_OF_CALLBACKS if in_callbacks else _ADVICE}", file_work.BINARY)
+    if in_callbacks:
+        return _OF_CALLBACKS, _IN_CALLBACKS
+    if _is_mostly(case, _is_of_hdf5):
+        return f"{file_work.OF_CHUNKS} {_ADVICE}", file_work.CHUNKS
+    return _ADVICE, None
+
+
+def _is_mostly(case: Case, chosen: Callable[[Sample], bool]) -> bool:
+    """Whether most of that work is of some kind."""
     mine = [one for one in case.code.samples if any(path.holds(one.phase) for path in _PHASES) and _in_file(case, one)]
-    chunks = sum(one.dur_ns for one in mine if _is_of_hdf5(one))
-    return chunks > _MOSTLY * sum(one.dur_ns for one in mine)
+    return sum(one.dur_ns for one in mine if chosen(one)) > _MOSTLY * sum(one.dur_ns for one in mine)
 
 
 def _is_of_hdf5(sample: Sample) -> bool:

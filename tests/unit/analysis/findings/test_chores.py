@@ -51,6 +51,7 @@ def case(
         ("torch/serialization.py", "Data are packed, saved or loaded"),
         ("sklearn/metrics/_ranking.py", "Scores and tables are computed by a library on the host"),
         ("PIL/Image.py", "Images or sounds are decoded and changed"),
+        ("<python>/_strptime.py", "Dates are parsed one by one"),
     ],
 )
 def test_libraries_on_the_stack_tell_what_a_line_does(tmp_path: Path, file: str, what: str) -> None:
@@ -92,6 +93,26 @@ def test_an_array_of_numpy_that_no_engine_is_given_is_no_conversion_for_one(
     found = chores.of_line(case(tmp_path, source=source), LINE, [Tree.FIT_STEPS])
 
     assert (found.what if found else None) == what
+
+
+@pytest.mark.parametrize(
+    ("source", "is_it"),
+    [
+        ("for _ in range(n):\n    j = rng.randint(items)", True),
+        ("while True:\n    x = random.gauss(0, 1)", True),
+        ("for _ in range(n):\n    j = rng.integers(items, size=n)", False),
+        ("for _ in range(n):\n    j = rng.integers(0, items, 100)", False),
+        ("for _ in range(n):\n    x = rng.standard_normal(100)", False),
+        ("pass\nj = rng.randint(items)", False),
+    ],
+)
+def test_random_numbers_that_a_loop_draws_are_drawn_one_by_one(tmp_path: Path, source: str, is_it: bool) -> None:
+    """Not outside of a loop, nor many in one call."""
+    made = case(tmp_path, source="pass")
+    keep_source(made.run, "\n" * 5 + source + "\n")
+    found = chores.of_line(made, LINE, [Tree.FIT_STEPS])
+
+    assert (found is not None and found.what == "Random numbers are drawn one by one") == is_it
 
 
 @pytest.mark.parametrize(

@@ -82,11 +82,22 @@ def test_what_keras_saves_is_no_work_on_files(tmp_path: Path) -> None:
 def test_what_callbacks_write_is_written_less_often_and_not_kept_open_for_batches(tmp_path: Path) -> None:
     """All of it is theirs; before, the advice was that for input."""
     called = [*FIT, ("on_batch_end", "keras/src/callbacks/callback_list.py", 9), ("on_batch_end", "train.py", 33)]
-    stood = sampled((7, 8, [*called, ("dump", "<python>/json/__init__.py", 4), ("savetxt", "numpy/lib/npyio.py", 4)]))
+    stood = sampled((7, 8, [*called, ("dump", "<python>/json/__init__.py", 4), ("save", "numpy/lib/npyio.py", 4)]))
     finding = pick(diagnosed(tmp_path / "r", **stood, **_READS, **runs.window(KERNELS)), "io-bound")
 
     assert finding.fix == "keep the values in a list, and write them in on_epoch_end"
     assert finding.next_step.startswith("Write once an epoch")
+
+
+def test_numbers_that_are_written_as_text_are_told_a_format_of_their_own(tmp_path: Path) -> None:
+    """A callback exports an array with `np.savetxt`; before, to write it less often was all that was said."""
+    called = [*FIT, ("on_epoch_end", "keras/src/callbacks/callback_list.py", 9), ("on_epoch_end", "train.py", 33)]
+    stood = sampled((7, 8, [*called, ("savetxt", "numpy/lib/_npyio_impl.py", 1395)]))
+    finding = pick(diagnosed(tmp_path / "r", **stood, **_READS, **runs.window(KERNELS)), "io-bound")
+
+    assert str(finding.fix).startswith("np.save(path, array)")
+    assert finding.next_step.startswith("Numbers are made into text")
+    assert "Write once an epoch" in finding.next_step
 
 
 @pytest.mark.parametrize(
