@@ -36,8 +36,8 @@ CHUNKS = (
 )
 """The code for that."""
 OF_TEXT = (
-    "Numbers are made into text, or read out of it, one by one: 20,000 rows of 64 took NumPy 350 times as long to write "
-    "and 145 times as long to read as the same array in its own format."
+    "Numbers are made into text, or read out of it, one by one: 20,000 rows of 64 took NumPy 350 times as long to "
+    "write and 145 times as long to read as the same array in its own format."
 )
 """What texts of numbers cost, as advice says it."""
 BINARY = "np.save(path, array) and np.load(path); of a text for others, write it once, after the training"

@@ -31,6 +31,8 @@ from dlprof.schema.vocabulary import LOOP_OF_SPAN
 
 _GRAPHS = ("*-graph-[0-9][0-9][0-9].json", "*-nodes.json")
 """Files beside the windows in which tracers keep what they know of the engine's graphs."""
+_BEHIND = 0.25
+"""Of a step: so much may pass from the end of the last one to that of the window."""
 _WHOLE_RUN_FORMATS = {".sqlite": "nsys", ".nvvp": "nvprof", ".json": "theano"}
 """Format of what a tracer left of a whole run, by the ending of its file."""
 
@@ -107,6 +109,10 @@ class Windows:
             # It is under the tracer that they were long: what they took is the tracer's cost.
             started, stopped = started + span[0] - begin, stopped + end - span[1]
             begin, end = span
+        elif self._outlasts(end, steps, count):
+            # What came behind its last step is of another loop: that an own one had ended nobody said before.
+            span = begin, int(steps.ends[-1])
+            stopped, end = stopped + end - span[1], span[1]
         model = self._model(path.parent)
         dropped = 0
         for name in window.files:
@@ -208,6 +214,12 @@ class Windows:
             is_plain &= table["loop_id"].to_numpy() == loop
         each = dur[is_plain] / np.maximum(1, table["count"].to_numpy()[is_plain])
         return undisturbed(steps.ends - steps.starts, float(np.median(each)) if len(each) else None)
+
+    def _outlasts(self, end: int, steps: Intervals, count: int | None) -> bool:
+        """Whether a window went on for long behind the last of its steps, where these are as long as what they do."""
+        if self.asynchronous or not len(steps) or len(steps) != count:
+            return False
+        return bool(end - steps.ends[-1] > _BEHIND * (steps.ends[-1] - steps.starts[0]) / len(steps))
 
     def _tell_disturbed(self, path: Path, kept: Undisturbed, count: int) -> None:
         text = (

@@ -159,6 +159,14 @@ def test_a_line_that_runs_long_each_time_without_a_loop_is_not_told_to_leave_loo
     assert (said == "no loops") != is_native
 
 
+def test_a_line_that_runs_once_is_not_told_to_run_less_often(tmp_path: Path) -> None:
+    """As where the data of a run are made."""
+    said = chores.advice(case(tmp_path, source="x = rng.normal(size=n)", hits=1), LINE, "no loops")
+
+    assert said.startswith("It runs once, for 3.00 s inside what it calls")
+    assert "less often" not in said
+
+
 @pytest.mark.parametrize(("hits", "said"), [(200, "Each time, the line runs for about 20.0 ms"), (2000, "no loops")])
 def test_hits_of_windows_tell_only_of_calls_that_are_long_in_any_case(tmp_path: Path, hits: int, said: str) -> None:
     """They may be four times too few: 1.5 ms may be 0.4 ms; 15 ms are told as 20."""

@@ -155,6 +155,33 @@ def test_a_step_that_was_disturbed_is_left_out_with_its_events(
     assert [entry.slug for entry in windows.health] == ([] if asynchronous else ["window-disturbed"])
 
 
+@pytest.mark.parametrize(
+    ("asynchronous", "end_s", "expected"),
+    [
+        (False, 1.5, (600_000_000, 2, 600_000_009, ["matmul"])),
+        (False, 0.95, (650_000_000, 2, 9, ["matmul", "fill"])),  # as long as it takes to see that a step is over
+        (True, 1.5, (1_200_000_000, 2, 9, ["matmul", "fill"])),  # a device may still do what the steps asked for
+    ],
+)
+@pytest.mark.usefixtures("toy")
+def test_what_comes_behind_the_last_step_of_a_window_is_none_of_its_steps(
+    asynchronous: bool, end_s: float, expected: tuple[Any, ...], tmp_path: Path
+) -> None:
+    """A training that was over, whose end only the next one tells: its first step was counted as one of two."""
+    steps = pa.Table.from_pylist([step(at * 100_000_000, 300_000_000) for at in (0, 3, 6)], schema=TABLES["steps"])
+    windows = Windows(PROCESS, {"steps": steps}, Clock(), asynchronous=asynchronous)
+    path = window(tmp_path, "toy", begin_ns=300_001_000, end_ns=round(end_s * 1e9) + 1_000, loop_id=1)
+    (tmp_path / "trace.txt").write_text("matmul 300002000 50\nfill 920000000 20000\n")
+
+    windows.add(path)
+
+    tables = windows.tables()
+    row = tables["kernel_windows"].to_pylist()[0]
+    names = {op["op_id"]: op["name"] for op in tables["kernel_ops"].to_pylist()}
+    ran = [names[number] for number in tables["kernel_events"]["op_id"].to_pylist()]
+    assert (row["dur_ns"], row["steps"], row["stop_cost_ns"], ran) == expected
+
+
 @pytest.mark.parametrize("engine", ["nobody", "theano"])
 def test_a_window_that_nobody_can_read_is_a_line_in_health(engine: str, tmp_path: Path) -> None:
     """Of an engine that is not known, or of one that has no windows."""
