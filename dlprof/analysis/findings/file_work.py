@@ -37,10 +37,11 @@ CHUNKS = (
 """The code for that."""
 OF_TEXT = (
     "Numbers are made into text, or read out of it, one by one: 20,000 rows of 64 took NumPy 350 times as long to "
-    "write and 145 times as long to read as the same array in its own format."
+    "write and 145 times as long to read as the same array in its own format. Keep arrays in that, and write texts for "
+    "others once, after the training."
 )
 """What texts of numbers cost, as advice says it."""
-BINARY = "np.save(path, array) and np.load(path); of a text for others, write it once, after the training"
+BINARY = "np.save(path, array) and np.load(path) in the place of np.savetxt and np.loadtxt"
 """The code for that."""
 _TEXTS = frozenset({"savetxt", "loadtxt", "genfromtxt"})
 _HDF5 = re.compile(r"^\s*(import|from) (h5py|tables)\b")

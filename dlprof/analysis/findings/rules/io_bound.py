@@ -73,7 +73,9 @@ def _around_training(case: Case) -> Iterator[Claim]:
         return
     called = sum(ns for leaf, ns in takes.items() if Tree.FIT_CALLBACKS.holds(leaf))
     in_callbacks = called > _MOSTLY * sum(takes.values())
-    advice, fix = _advised(case, in_callbacks=in_callbacks)
+    in_text = _is_mostly(case, file_work.is_of_text)
+    in_chunks = not in_callbacks and _is_mostly(case, _is_of_hdf5)
+    fixes = {file_work.BINARY: in_text, _IN_CALLBACKS: in_callbacks, file_work.CHUNKS: in_chunks}
     yield Claim(
         Sentence(
             f"Reading and writing files holds the training up: {rates.calls:,.0f} calls and {rates.bytes / 1e6:.1f} MB "
@@ -81,7 +83,7 @@ def _around_training(case: Case) -> Iterator[Claim]:
         ),
         takes,
         _EVIDENCE,
-        advice,
+        _next(in_text=in_text, in_callbacks=in_callbacks, in_chunks=in_chunks),
         case.code.hottest_line(_PHASES, lambda sample: _in_file(case, sample), main=None),
         support=case.code.support(
             _PHASES,
@@ -89,7 +91,7 @@ def _around_training(case: Case) -> Iterator[Claim]:
             main=None,
             ground=Ground.STATED if (waits or 0.0) >= _IO_WAIT else Ground.PLACE,
         ),
-        fix=fix,
+        fix=next((fix for fix, is_it in fixes.items() if is_it), None),
     )
 
 
@@ -121,15 +123,13 @@ _IN_CALLBACKS = "keep the values in a list, and write them in on_epoch_end"
 _HDF5 = ("h5py/", "tables/")
 
 
-def _advised(case: Case, *, in_callbacks: bool) -> tuple[str, str | None]:
-    """What to do about it, and the code for that, by what most of the work is."""
-    if _is_mostly(case, file_work.is_of_text):
-        return (f"{file_work.OF_TEXT} {_OF_CALLBACKS if in_callbacks else _ADVICE}", file_work.BINARY)
+def _next(*, in_text: bool, in_callbacks: bool, in_chunks: bool) -> str:
+    """What to do, by what most of the work is."""
+    if in_text:
+        return file_work.OF_TEXT
     if in_callbacks:
-        return _OF_CALLBACKS, _IN_CALLBACKS
-    if _is_mostly(case, _is_of_hdf5):
-        return f"{file_work.OF_CHUNKS} {_ADVICE}", file_work.CHUNKS
-    return _ADVICE, None
+        return _OF_CALLBACKS
+    return f"{file_work.OF_CHUNKS} {_ADVICE}" if in_chunks else _ADVICE
 
 
 def _is_mostly(case: Case, chosen: Callable[[Sample], bool]) -> bool:
