@@ -92,6 +92,33 @@ for thread in threads:
 print("trained", threading.active_count())
 """
 
+DAEMON = """
+import queue
+import sys
+import threading
+import time
+
+import torch
+
+
+def train():
+    model, x = torch.nn.Linear(64, 64), torch.ones(256, 64)
+    optimizer = torch.optim.SGD(model.parameters(), 0.01)
+    for _ in range(int(sys.argv[1])):
+        optimizer.zero_grad()
+        model(x).square().mean().backward()
+        optimizer.step()
+        time.sleep(0.01)
+    trained.set()
+    queue.Queue().get()
+
+
+trained = threading.Event()
+threading.Thread(target=train, daemon=True).start()
+trained.wait()
+print("trained")
+"""
+
 
 def test_a_loop_of_pytorch_has_its_phases_on_any_thread(tmp_path: Path) -> None:
     """Two threads that Python gave one number in turn; what is lost in their steps is found where it is."""
@@ -138,3 +165,15 @@ def test_threads_that_end_in_a_kernel_window_end_as_without_dlprof(tmp_path: Pat
     (fits,) = runner.sql(tmp_path, "SELECT count(*) AS trainings FROM spans WHERE kind = 'fit'")
     assert fits["trainings"] == 33
     assert "kernels-failed" not in {line["slug"] for line in content["health"]}
+
+
+@pytest.mark.parametrize(("steps", "windows"), [(9, 0), (60, 1)])
+def test_a_daemon_has_a_kernel_window_and_ends_with_its_process(tmp_path: Path, steps: int, windows: int) -> None:
+    """In the first case the process ends in the middle of it, while the thread waits for work that never comes."""
+    runner.write(tmp_path, "train.py", DAEMON)
+    done = runner.trace("train.py", "--backend", "torch", "--", str(steps), cwd=tmp_path)
+
+    assert (done.code, done.out) == (0, "trained\n")
+    (told,) = runner.sql(tmp_path, "SELECT count(*) AS windows FROM kernel_windows")
+    assert told["windows"] == windows
+    assert runner.report(tmp_path)["steps"]["count"] == steps
