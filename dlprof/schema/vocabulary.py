@@ -40,7 +40,7 @@ class SpanKind(StrEnum):
     GRAPH_STAGE = wire.SpanKind.GRAPH_STAGE
     GRAPH_BREAK = wire.SpanKind.GRAPH_BREAK
     GRAPH_CONSTANT = wire.SpanKind.GRAPH_CONSTANT
-    GRAPH_INVARIANT = wire.SpanKind.GRAPH_INVARIANT
+    REPEATED_PRODUCT = wire.SpanKind.REPEATED_PRODUCT
     OUT_OF_MEMORY = wire.SpanKind.OUT_OF_MEMORY
     EXCEPTION = wire.SpanKind.EXCEPTION
     GROWING_INPUT = wire.SpanKind.GROWING_INPUT

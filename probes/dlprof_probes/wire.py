@@ -119,8 +119,9 @@ class SpanKind(object):
     """A compiler ended a graph here, and goes on in Python. It takes no time; its name is the reason. No phase."""
     GRAPH_CONSTANT = "graph_constant"
     """A large array became a constant of a graph: an instant, at the line that uses it."""
-    GRAPH_INVARIANT = "graph_invariant"
-    """A loop of a graph computes a product in each round that is the same in all: an instant, at the line that asks."""
+    REPEATED_PRODUCT = "repeated_product"
+    """What was computed is computed again out of the same: an instant, at the line that asks. Its name is that of a
+    node in a loop of a graph, or of a part of a model."""
     OUT_OF_MEMORY = "out_of_memory"
     """An exception left the program because memory could not be had: its name. It takes no time. No phase."""
     EXCEPTION = "exception"

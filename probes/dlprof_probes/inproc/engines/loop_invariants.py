@@ -41,7 +41,7 @@ class LoopInvariants(object):
         recorder, time_ns = self._probe.recorder, now()
         frames = reversed([(one.filename, one.lineno) for one in node.traceback or ()])
         place = next((one for one in frames if self._probe.is_user_file(one[0])), ("", 0))
-        span = recorder.begin_at(wire.SpanKind.GRAPH_INVARIANT, node.name, time_ns, (place[0], place[1] or 0))
+        span = recorder.begin_at(wire.SpanKind.REPEATED_PRODUCT, node.name, time_ns, (place[0], place[1] or 0))
         recorder.end(span, time_ns)
 
 

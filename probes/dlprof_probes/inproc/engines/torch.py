@@ -13,6 +13,7 @@ from dlprof_probes.inproc.engines import (
     torch_evaluations,
     torch_loops,
     torch_models,
+    torch_repeated,
     torch_saved,
     torch_unused,
     torch_updates,
@@ -40,15 +41,17 @@ class TorchTracer(Tracer):
     Args:
         names: Function that gives the names that parts of models are to have in the trace, by the `id` of the part; for
             scripts without Keras.
+        recorder: `Recorder`, which is told of parts that compute the same again; None: nobody is.
     """
 
     of_thread = True
     memory_bytes = 2500 * 1000 * 1000
     """An LSTM whose steps start a hundred thousand operators took 2.2 GB, in the middle of what it freed itself."""
 
-    def __init__(self, names=dict):
+    def __init__(self, names=dict, recorder=None):
         self._torch = sys.modules["torch"]
         self._names = names
+        self._recorder = recorder
         self._named = None
         self._profiler = None
         self._path = None
@@ -69,7 +72,7 @@ class TorchTracer(Tracer):
             self.annotation("dlprof:start")()
         names = self._names()
         if names:
-            self._named = _NamedModules(self._torch, names, self.annotation)
+            self._named = _NamedModules(self._torch, names, self.annotation, self._recorder)
 
     def _activities(self):
         kinds = self._torch.profiler.ProfilerActivity
@@ -99,8 +102,9 @@ class TorchTracer(Tracer):
 class _NamedModules(object):
     """Ranges around the forward passes of the parts of models, on the thread that makes it, while it is in place."""
 
-    def __init__(self, torch, names, annotation):
+    def __init__(self, torch, names, annotation, recorder):
         self._names = names
+        self._repeated = None if recorder is None else torch_repeated.RepeatedCalls(recorder, names)
         self._thread = get_ident()
         self._annotation = annotation
         self._open = []
@@ -110,21 +114,28 @@ class _NamedModules(object):
             hooks.register_module_forward_hook(self._after),
         ]
 
-    def _before(self, module, _inputs):
+    def _before(self, module, inputs):
         if get_ident() != self._thread:  # a range is to be ended where it began, and the hooks are of all threads
             return
         name = self._names.get(id(module))
-        self._open.append(self._annotation("dlprof:layer:" + name) if name else None)
+        is_again = self._repeated is not None and self._repeated.before(module, inputs)
+        self._open.append((is_again, self._annotation("dlprof:layer:" + name) if name else None))
 
     def _after(self, _module, _inputs, _output):
-        end = self._open.pop() if self._open and get_ident() == self._thread else None
+        if not self._open or get_ident() != self._thread:
+            return
+        is_again, end = self._open.pop()
         if end is not None:
             end()
+        if is_again:
+            self._repeated.after(is_again)
 
     def remove(self):
         """Take it away again."""
         for handle in self._handles:
             handle.remove()
+        if self._repeated is not None:
+            self._repeated.tell()
 
 
 class Torch(Engine):
@@ -200,7 +211,7 @@ class Torch(Engine):
 
     def make_tracer(self):
         """Its profiler, which names the parts of the model that a script without Keras tells."""
-        return TorchTracer(self._part_names)
+        return TorchTracer(self._part_names, self.probe.recorder)
 
     def _part_names(self):
         """None where a graph was compiled: it would be compiled again for the hooks that name parts."""

@@ -80,7 +80,7 @@ def test_a_product_of_what_a_loop_only_reads_is_told_with_its_line(invariants: L
     """Not that of the state, which each round makes anew."""
     invariants.of_tensorflow(attention())
 
-    assert told.spans == [("graph_invariant", "while/layer/MatMul", ("/home/t.py", 12))]
+    assert told.spans == [("repeated_product", "while/layer/MatMul", ("/home/t.py", 12))]
 
 
 @pytest.mark.parametrize("writes", ["AssignVariableOp", "ResourceApplyAdam", "StatefulPartitionedCall"])
