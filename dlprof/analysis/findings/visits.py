@@ -6,7 +6,7 @@ Samples are far apart, so a line runs at least as often as they find it anew, an
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from dlprof.analysis import phase_threads, program
 from dlprof.analysis.findings.finding import SourceLine
@@ -24,12 +24,17 @@ def of_run(run: Run, users: Collection[str]) -> Mapping[SourceLine, int]:
         run: The run.
         users: Files of the user's own code.
     """
+    return counted(in_order(run), users)
+
+
+def in_order(run: Run) -> Iterator[Sequence[Frame]]:
+    """The stacks of the thread that phases are of, in order of time, innermost frame first."""
     frames_of, whose = frames_by_stack(run), phase_threads.of_run(run)
     stood: list[tuple[int, int]] = []
     for piece in program.pieces_of(run, "stacks", _COLUMNS):
         own = whose.of_stacks(piece)
         stood += zip(values(own["start_ns"]), values(own["stack_id"]), strict=True)
-    return counted((frames_of.get(stack, ()) for _start, stack in sorted(stood)), users)
+    return (frames_of.get(stack, ()) for _start, stack in sorted(stood))
 
 
 def counted(stacks: Iterable[Sequence[Frame]], users: Collection[str]) -> Mapping[SourceLine, int]:

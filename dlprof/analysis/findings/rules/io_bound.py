@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dlprof.analysis.columns import integers
-from dlprof.analysis.findings import file_work, own_evaluations, standing
+from dlprof.analysis.findings import file_work, own_evaluations, standing, torch_setups
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence
 from dlprof.analysis.findings.own_evaluations import Doing
@@ -123,6 +123,12 @@ _IN_CALLBACKS = "keep the values in a list, and write them in on_epoch_end"
 _HDF5 = ("h5py/", "tables/")
 
 
+def _is_of_setups(case: Case, sample: Sample) -> bool:
+    """Whether it is a model that is loaded again and again, which is a cause of its own."""
+    known = case.run.once("models of PyTorch that are set up again", lambda _run: any(torch_setups.claims(case)))
+    return known and torch_setups.is_setup(sample)
+
+
 def _next(*, in_text: bool, in_callbacks: bool, in_chunks: bool) -> str:
     """What to do, by what most of the work is."""
     if in_text:
@@ -145,7 +151,7 @@ def _is_of_hdf5(sample: Sample) -> bool:
 def _in_file(case: Case, sample: Sample) -> bool:
     """Whether code of the user's own stands in work on a file: in a library for that, or in the call itself."""
     is_users = case.code.is_called_back(sample) or sample.phase in (Tree.SCRIPT, Tree.DATA)
-    if not is_users or case.code.user_frame(sample) is None:
+    if not is_users or case.code.user_frame(sample) is None or _is_of_setups(case, sample):
         return False
     return file_work.stands_in(case, sample)
 

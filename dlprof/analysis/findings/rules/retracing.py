@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from dlprof.analysis import recompilations
 from dlprof.analysis.columns import integers, steps_of, total
-from dlprof.analysis.findings import growing_graph, growing_setups, made_anew, queries
+from dlprof.analysis.findings import growing_graph, growing_setups, made_anew, queries, torch_setups
 from dlprof.analysis.findings.calls import Call, Interval
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Query, Sentence, SourceLine, Support
@@ -50,7 +50,11 @@ _CAUSES = Query(
 
 def look(case: Case) -> Iterator[Claim]:
     """Recompilations with a cause, and what they made of the steps that they fell into."""
-    others = [*growing_graph.claims(case), *(list(made_anew.claims(case)) or growing_setups.claims(case))]
+    others = [
+        *growing_graph.claims(case),
+        *(list(made_anew.claims(case)) or growing_setups.claims(case)),
+        *torch_setups.claims(case),
+    ]
     if others:
         yield from others
         return
