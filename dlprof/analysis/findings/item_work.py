@@ -14,7 +14,7 @@ from dlprof.analysis.findings.traced_kernels import Ran
 from dlprof.analysis.samples import Sample
 from dlprof.analysis.stacks import Frame, frames_by_stack
 from dlprof.schema.tree_paths import Tree, TreePath
-from dlprof.schema.vocabulary import StepPart
+from dlprof.schema.vocabulary import Direction, StepPart
 
 _OF_ROWS = 0.5
 """Of the rows of a batch: an operator that runs so often in a step is called for each of them."""
@@ -73,8 +73,20 @@ def of_rows(case: Case) -> Chore | None:
     whole = sum(sample.dur_ns for sample in mine)
     for chore, is_it in ((_ARCHIVE, _unpacks), (ROWS, _starts_operations), (_MANAGED, _asks)):
         if whole and sum(sample.dur_ns for sample in mine if is_it(case, sample)) >= _MOST * whole:
-            return LONG_ROWS if chore is ROWS and _take_long(case) else chore
-    return None
+            return _of_engine(case) if chore is ROWS else chore
+    # Asked for in no time, they are done when a value is waited for: no stack may have met the lines that ask.
+    return _of_engine(case) if not whole and queued(case) and not _go_back(case) else None
+
+
+def _of_engine(case: Case) -> Chore:
+    return LONG_ROWS if _take_long(case) else ROWS
+
+
+def _go_back(case: Case) -> bool:
+    """Whether operators of the way back run as often as there are rows: then so do those of the model."""
+    batch, steps = case.training.batch_size if case.training else None, case.kernels.window_steps
+    back = (row.count for row in case.kernels.operators.rows if row.direction == Direction.BACKWARD)
+    return max(back, default=0) >= _OF_ROWS * (batch or 1) * steps
 
 
 def queued(case: Case) -> dict[TreePath, int]:

@@ -83,6 +83,20 @@ def test_operations_that_take_long_are_no_matter_of_starting_them(ms: float, tit
     assert found is not None and found.text.startswith(f"The input {title}")
 
 
+@pytest.mark.parametrize(("direction", "is_told"), [(None, True), ("backward", False)])
+def test_operations_on_rows_that_no_stack_met_are_told_by_the_kernels(
+    tmp_path: Path, direction: str | None, is_told: bool
+) -> None:
+    """To ask for them takes no time; where as many go back they are the model's, which goes through time."""
+    told, tables = asynchronous(0.6)
+    tables = {**tables, **sampled((2, 5, ASKS[:1]))}
+    for row in tables["kernel_ops"]:
+        row["direction"] = direction
+    found = [one.title.text for one in diagnosed(tmp_path / "r", told, **tables).findings if one.title]
+
+    assert any("long operations on single rows" in text for text in found) == is_told
+
+
 _ASKED: list[Call] = [
     ("_callmethod", "<python>/multiprocessing/managers.py", 819),
     ("_recv", "<python>/multiprocessing/connection.py", 395),
