@@ -142,7 +142,7 @@ def _taken_from_steps(case: Case, wanted_ns: float) -> dict[TreePath, int]:
 def _on_main_thread(case: Case) -> float:
     """Share of the steps in which the main thread stands in Python of the user's, and no kernel runs beside it."""
     pieces = many_times.often_run(case) if _starts_operators(case) else None
-    in_time = _recurrences(case) if pieces else set()
+    in_time = _recurrences(case, pieces) if pieces else set()
     main = case.code.share(
         [Tree.FIT_STEPS],
         lambda sample: (
@@ -157,18 +157,14 @@ def _on_main_thread(case: Case) -> float:
     return min(main, max(0.0, 1 - busy + _tiny(case)))
 
 
-def _recurrences(case: Case) -> set[SourceLine]:
-    """Lines of loops in which each turn needs the one before, other than loops of the steps themselves.
+def _recurrences(case: Case, pieces: Mapping[SourceLine, float]) -> set[SourceLine]:
+    """Those of the lines that run many times in a step that are in a loop in which each turn needs the one before.
 
     What Python adds between their operators, `many_times` tells: no operation on whole arrays takes their place.
     """
-    steps = {one.line for one in loops.of_run(case.run)}
-    return {
-        (file, line)
-        for file in case.code.user_files
-        for line, loop in source_loops.recurrent(case.code.lines(file)).items()
-        if loop not in steps
-    }
+    files = {file for file, _ in pieces}
+    in_time = {(file, line) for file in files for line in source_loops.recurrent(case.code.lines(file))}
+    return in_time & pieces.keys()
 
 
 def _is_of_pieces(case: Case, sample: Sample, pieces: Mapping[SourceLine, float] | None) -> bool:

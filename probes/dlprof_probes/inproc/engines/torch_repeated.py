@@ -46,12 +46,12 @@ class RepeatedCalls(object):
 
     def tell(self):
         """Record the parts that were called so."""
-        for number, part in list(self._parts.items())[:_MOST]:
-            if part.same:
-                time_ns = now()
-                span = self._recorder.begin_at(wire.SpanKind.REPEATED_PRODUCT, self._names[number], time_ns, part.place)
-                self._recorder.detail(span, {"repeated": {"calls": part.calls, "same": part.same}})
-                self._recorder.end(span, time_ns)
+        again = [(self._names[number], part) for number, part in self._parts.items() if part.same]
+        for name, part in again[:_MOST]:
+            time_ns = now()
+            span = self._recorder.begin_at(wire.SpanKind.REPEATED_PRODUCT, name, time_ns, part.place)
+            self._recorder.detail(span, {"repeated": {"calls": part.calls, "same": part.same}})
+            self._recorder.end(span, time_ns)
 
     def _enter(self, is_again):
         if is_again:

@@ -185,14 +185,23 @@ def test_a_line_of_a_model_that_starts_operators_itself_is_no_python(tmp_path: P
     assert "python-overhead" not in slugs(diagnosed(tmp_path / "r", runs.manifest(keras=None), **tables))
 
 
-@pytest.mark.parametrize(("turn", "is_inside"), [("out.append(cell(x[t]))", True), ("h = cell(x[t], h)", False)])
-def test_what_a_loop_through_time_starts_is_told_as_that(tmp_path: Path, turn: str, is_inside: bool) -> None:
-    """False before: of a decoder's attention, called for word after word, "write it with operations of the engine"."""
+@pytest.mark.parametrize(
+    ("turn", "turns", "is_inside"),
+    [("out.append(cell(x[t]))", 16, True), ("h = cell(x[t], h)", 16, False), ("h = epoch(h)", 0.01, True)],
+)
+def test_what_a_loop_through_time_starts_is_told_as_that(
+    tmp_path: Path, turn: str, turns: float, is_inside: bool
+) -> None:
+    """False before: of a decoder's attention, called for word after word, "write it with operations of the engine".
+
+    A loop over epochs may need the one before, too: it is no loop of a step.
+    """
     span = {**runs.fit_span(), "detail": '{"how": "inferred"}'}
     attends = [("<module>", "train.py", 3), ("_call_impl", "torch/nn/module.py", 9), ("forward", "train.py", 5)]
     stood = sampled((2, 6.5, attends), (6.5, 8, [("<module>", "train.py", 7), ("backward", "torch/_tensor.py", 9)]))
     line = {"file": "train.py", "function": "forward", "first_line": 4, "line": 5, "hits": 16 * 300, "time_ns": S}
-    tables = quiet(spans=[span], lines=[line], **runs.window([{**KERNELS[0], "ms": 6}]), **stood)
+    loop = {**line, "function": "<module>", "first_line": 1, "line": 3, "hits": round(turns * 300)}
+    tables = quiet(spans=[span], lines=[line, loop], **runs.window([{**KERNELS[0], "ms": 6}]), **stood)
     run = runs.trained(tmp_path / "r", runs.manifest(keras=None), **tables)
     keep_source(run, f"\nfor t in range(16):\n    {turn}\ndef forward(x):\n    return softmax(x)")
     finding = pick(diagnose.diagnose(run), "python-overhead")
