@@ -256,6 +256,7 @@ def _with_waits(steps: Sequence[TraceStep], waits: Sequence[_Range]) -> tuple[Tr
     begins = [step.begin for step in steps]
     first: dict[int, _Range] = {}
     inside: set[int] = set()
+    are_between = False
     for one in sorted(waits, key=lambda wait: wait.begin):
         at = int(np.searchsorted(begins, one.begin, "right")) - 1
         if at >= 0 and one.begin < steps[at].end:
@@ -263,11 +264,13 @@ def _with_waits(steps: Sequence[TraceStep], waits: Sequence[_Range]) -> tuple[Tr
             step = steps[at]
             if one.begin - step.begin <= _LEADING * (one.end - one.begin):
                 first.setdefault(at, one)
-    return tuple(_with_wait(step, first.get(at), at in inside) for at, step in enumerate(steps))
+        else:
+            are_between = are_between or at < len(steps) - 1
+    return tuple(_with_wait(step, first.get(at), are_between or at in inside) for at, step in enumerate(steps))
 
 
 def _with_wait(step: TraceStep, wait: _Range | None, waited: bool) -> TraceStep:
-    """The step with the wait that it begins with; one that waits elsewhere in it has no such figure."""
+    """The step with the wait that it begins with; one that waits elsewhere, or ahead of it, has no such figure."""
     if wait is None:
         return step if waited else replace(step, input_ns=0)
     return replace(step, input_ns=min(wait.end, step.end) - step.begin)

@@ -16,6 +16,7 @@ from dlprof.analysis.timeline.lanes import closings
 from dlprof.analysis.timeline.series import Series
 from dlprof.analysis.timeline.slices import MISSING, Slices, What
 from dlprof.export.protobuf import double, integer, message, tag, text, varint
+from dlprof.schema.trace_marks import EXPORTED
 from dlprof.store.ranked import Member
 from dlprof.store.run import Run
 
@@ -34,7 +35,7 @@ _REALTIME, _MONOTONIC = 1, 3
 # TrackDescriptor, with values of its order and merging; ProcessDescriptor; CounterDescriptor, with one of its units.
 _UUID, _NAME, _PROCESS, _PARENT, _COUNTER, _CHILD_ORDER, _RANK, _MERGING = 1, 2, 3, 5, 8, 11, 12, 15
 _EXPLICIT_ORDER, _NO_MERGING = 3, 2
-_PID, _PROCESS_NAME = 1, 6
+_PID, _PROCESS_NAME, _PROCESS_LABEL = 1, 6, 8
 _UNIT, _UNIT_NAME = 3, 6
 _UNIT_BYTES = 3
 # TrackEvent and its types.
@@ -156,7 +157,8 @@ class _Writer:
         pid = self._pid()
         if pid is None:
             return text(_NAME, name)
-        return message(_PROCESS, integer(_PID, pid), text(_PROCESS_NAME, name))
+        label = text(_PROCESS_LABEL, f"{EXPORTED}{self._run.name}")
+        return message(_PROCESS, integer(_PID, pid), text(_PROCESS_NAME, name), label)
 
     def _pid(self) -> int | None:
         """Number of the process; of one that another rank has, too, as on another machine, one that no process has."""

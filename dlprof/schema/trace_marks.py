@@ -42,6 +42,8 @@ HOW = {
 """How steps were told, for people."""
 SEVERAL_UPDATES = "from the end of the last update by the optimisers of one iteration to that of the next"
 """How they were told where several optimisers of one class share an iteration."""
+EXPORTED = "exported by dlprof from the run "
+"""How the label of a process begins in a trace that dlprof made of a run."""
 EVALUATION = "the evaluation in front of them"
 """What steps may be without, where all between two updates is one."""
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from dlprof.ingest.formats import own_exports
 from dlprof.ingest.formats.base import FileContent, Reader, Sample
 from dlprof.ingest.kernels import by_process
 from dlprof.ingest.kernels.by_process import NAME_AT_MOST, PROCESSES_AT_MOST, REST
@@ -86,12 +87,7 @@ def _tell_of_own(trace: Trace, top: Mapping[str, Any]) -> None:
     other = top.get("otherData")
     if not isinstance(other, dict) or "zero_shifted_by_ns" not in other:
         return
-    text = (
-        f"{trace.path.name} was exported by dlprof from the run {str(other.get('run'))[:NAME_AT_MOST]}, which holds "
-        "more: in the file its steps begin behind the wait for their batch, and its operators are a process of their "
-        "own. Look at that run itself."
-    )
-    trace.tell("trace-own-export", "warning", text, 1)
+    own_exports.tell(trace, str(other.get("run")))
 
 
 class _Processes:

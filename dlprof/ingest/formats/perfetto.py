@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from dlprof.ingest.artifact import ArtifactError
+from dlprof.ingest.formats import own_exports
 from dlprof.ingest.formats.base import FileContent, Reader, Sample
 from dlprof.ingest.kernels import by_process
 from dlprof.ingest.kernels.events import CPU, EventRow
@@ -17,6 +18,7 @@ from dlprof.ingest.parse.packed import mapped
 from dlprof.ingest.parse.perfetto_packets import EventType, Packets, Track, TrackEvent
 from dlprof.ingest.parse.protowire import WireError, fields
 from dlprof.ingest.parse.protowire import field as field_at
+from dlprof.schema.trace_marks import EXPORTED
 from dlprof.schema.vocabulary import EventKind
 
 _DEVICE = re.compile(r"(?:gpu|agent|tpu|xpu)[ :]*\[?(\d{1,4})\]?", re.IGNORECASE)
@@ -165,6 +167,9 @@ class _Reading:
         if packets.lost:
             text = f"The writers of {trace.path.name} lost packets at {packets.lost:,} places: their buffers were full."
             trace.tell("trace-maker", "warning", text, packets.lost)
+        own = next((label for label in sorted(packets.labels) if label.startswith(EXPORTED)), None)
+        if own is not None:
+            own_exports.tell(trace, own.removeprefix(EXPORTED))
         names = {pid: name for pid, name in packets.processes.items() if name}
         return by_process.told_apart(trace, [self._process(track) for track in self._tracks], names)
 

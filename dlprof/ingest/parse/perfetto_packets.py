@@ -28,6 +28,8 @@ _ENVELOPE = frozenset((
 """Fields that are no events of another data source: configuration, statistics, synchronisation."""
 _INTERNED_KINDS = {1: "category", 2: "name"}
 _UNPACKED_AT_MOST = 1 << 28
+_LABELS = 64
+"""So many are kept of a trace."""
 
 
 class EventType(Enum):
@@ -107,6 +109,7 @@ class Packets:
     Attributes:
         tracks: Tracks by number, as far as they were described.
         processes: Names of processes by number, likewise.
+        labels: What processes are labelled with.
         clocks: The clocks of the trace.
         others: Packets of other data sources, by the number of their field.
         lost: Places at which a writer lost packets.
@@ -117,6 +120,7 @@ class Packets:
         self._sequences: dict[int, _Sequence] = {}
         self.tracks: dict[int, Track] = {}
         self.processes: dict[int, str] = {}
+        self.labels: set[str] = set()
         self.clocks = Clocks()
         self.others: Counter[int] = Counter()
         self.lost = 0
@@ -204,6 +208,8 @@ class Packets:
             track.name = track.name or name
             if name or track.process not in self.processes:
                 self.processes[track.process] = name
+            if len(self.labels) < _LABELS and (label := _text(data, process, 8)):
+                self.labels.add(label)
         if isinstance(parts.get(4), tuple):
             thread: dict[int, Any] = dict(fields(data, *parts[4]))
             track.process, track.thread = _whole(thread, 1), _whole(thread, 2)

@@ -146,6 +146,17 @@ def test_a_wait_for_data_at_the_begin_of_a_step_is_its_wait(tmp_path: Path) -> N
     assert [step.input_ns for step in structure.steps] == [round(4.1 * MS), None, 0]
 
 
+def test_where_waits_lie_between_steps_that_of_a_step_is_not_known(tmp_path: Path) -> None:
+    """It was 0. A wait ahead of all steps, as of a data set that is loaded, says nothing of them."""
+    steps = marked("step 1", 10, 10), marked("step 2", 30, 10)
+
+    between = found(tmp_path / "a", *steps, Event("input", "next", 21, 8)).steps
+    ahead = found(tmp_path / "b", *steps, Event("input", "next", 1, 8)).steps
+
+    assert [step.input_ns for step in between] == [None, None]
+    assert [step.input_ns for step in ahead] == [None, None]
+
+
 def test_where_no_wait_for_data_is_seen_nothing_is_said_of_it(tmp_path: Path) -> None:
     """The trace may not show it."""
     assert [step.input_ns for step in found(tmp_path / "r", marked("step 1", 0, 10)).steps] == [None]

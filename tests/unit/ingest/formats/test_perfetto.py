@@ -10,6 +10,7 @@ import pytest
 from dlprof.export import perfetto as export
 from dlprof.ingest.artifact import ArtifactError
 from dlprof.ingest.formats import perfetto, registry
+from tests.unit import runs
 from tests.unit.ingest.formats.samples import PERFETTO, event, packet, put, track
 from tests.unit.ingest.imports import DATA, imported, rows
 from tests.unit.ingest.protobuf import field, number
@@ -70,6 +71,16 @@ def test_what_dlprof_exports_comes_back_with_the_same_sums(tmp_path: Path) -> No
     assert [row for row in rows(again, query) if row[2] in lanes] == rows(run, query)
     assert len(rows(run, query)) == 8
     assert {row["what"] for row in again.rows("skipped")} == {"slices of idle devices"}
+
+
+def test_a_file_that_dlprof_exported_is_told_as_such(tmp_path: Path) -> None:
+    """By the label of its process."""
+    with (tmp_path / "own.pftrace").open("wb") as target:
+        export.write(runs.trained(tmp_path / "mlp"), target)
+    run = imported(tmp_path / "again", tmp_path / "own.pftrace")
+
+    said = {row["slug"]: row["message"] for row in run.rows("health")}
+    assert said["trace-own-export"].startswith("own.pftrace was exported by dlprof from the run mlp, which holds more")
 
 
 def _process(key: int, pid: int, name: str) -> bytes:
