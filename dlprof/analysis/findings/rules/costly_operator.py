@@ -15,6 +15,7 @@ from dlprof.analysis.findings import (
     full_covariances,
     full_derivatives,
     gathered_gradients,
+    gathered_pairs,
     grouped_convolutions,
     heavy_weights,
     one_hot_products,
@@ -197,6 +198,7 @@ def look(case: Case) -> Iterator[Claim]:
         raise Abstain("of two runs operators are compared layer by layer")
     yield from slice_gradients.claims(case)
     yield from gathered_gradients.claims(case)
+    yield from gathered_pairs.claims(case)
     grouped = list(grouped_convolutions.claims(case))
     yield from grouped or slow_gradients.claims(case)
     yield from slow_softmax.claims(case)
