@@ -429,7 +429,7 @@ def test_epoch_step_and_loss_of_a_real_training_are_on_the_screen(
     sizes = ["--samples", "2048", "--epochs", "8", "--batch-size", "64"]
     traced = OnTerminal([*command, "--", *sizes], cwd=tmp_path, columns=120, rows=40)
     shown = traced.wait_for(
-        lambda text: re.search(r"epoch [2-8]/8", text) and "step " in text and " loss " in text, 300
+        lambda text: re.search(r"train steps · epoch [2-8]/8", text) and "step " in text and " loss " in text, 300
     )
 
     assert traced.end(800) == 0
