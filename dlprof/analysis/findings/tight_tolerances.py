@@ -72,10 +72,10 @@ def claims(case: Case) -> Iterator[Claim]:
         return
     share, solved = max(shares, key=lambda pair: pair[0])
     saves = 1 - (solved.tolerance / _USUAL) ** (1 / _ORDER)
-    whose = "" if solved.is_given else ", which is its own"
+    whose = "" if solved.is_given else " (the solver's own)"
     yield Claim(
         Sentence(
-            f"Solving a differential equation to a relative tolerance of {solved.tolerance:g}{whose}, takes "
+            f"Solving a differential equation to a relative tolerance of {solved.tolerance:g}{whose} takes "
             f"{100 * share:.0f} % of the steps{_evaluations(case, solved)}; 32-bit floats tell 1.2e-07 apart, and to "
             f"{_USUAL:g} it would take less by about"
         ),

@@ -31,7 +31,7 @@ def test_a_solver_that_is_left_as_it_is_is_named_with_how_often_it_computes(tmp_
     """12 of 16 ms of kernels, which have 16 of 20: 60 % of 6 s; a method of the fifth order takes fewer steps."""
     (claim,) = of_jax(tmp_path / "r", "out = odeint(f, y0, times)")
 
-    assert "to a relative tolerance of 1.4e-08, which is its own, takes 60 % of the steps" in claim.sentence.before
+    assert "to a relative tolerance of 1.4e-08 (the solver's own) takes 60 % of the steps" in claim.sentence.before
     assert "in which `f` has 30 products" in claim.sentence.before
     assert claim.line == ("train.py", 4)
     assert sum(claim.takes.values()) == pytest.approx(_SAVES * 0.6 * 6 * S, rel=0.01)

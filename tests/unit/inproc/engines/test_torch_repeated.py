@@ -139,9 +139,13 @@ def test_the_next_tensor_in_the_place_of_one_that_is_gone_is_another_one(told: T
     assert told.spans == []
 
 
-@pytest.mark.parametrize("given", [(), (1,), (Tensor(), Tensor())])
-def test_what_is_no_single_tensor_is_passed_over(told: Told, given: tuple[Any, ...]) -> None:
-    """Nothing fails."""
+class Watched(Tensor):
+    """A tensor of the program's own class, which sees what it is asked for."""
+
+
+@pytest.mark.parametrize("given", [(), (1,), (Tensor(), Tensor()), (Watched(),)])
+def test_what_is_no_single_tensor_of_the_engine_is_passed_over(told: Told, given: tuple[Any, ...]) -> None:
+    """Nothing fails, and nothing is asked of it."""
     part = Linear()
     repeated = RepeatedCalls(told, {id(part): "keys"})
 
