@@ -49,8 +49,8 @@ def side_by_side(texts: Sequence[str]) -> dict[int, int]:
     tree = parsed(texts)
     if tree is None:
         return {}
-    loops = around(texts)
-    apart = {line: loop for line, loop in loops.items() if not is_recurrence(texts, loop)}
+    loops, again = around(texts), recurrent(texts)
+    apart = {line: loop for line, loop in loops.items() if line not in again}
     inside = (node for node in ast.walk(tree) if isinstance(node, _BRACKETS))
     return apart | {line: node.lineno for node in inside for line in _span(node)}
 
@@ -91,7 +91,9 @@ def recurrent(texts: Sequence[str]) -> dict[int, int]:
 
     Empty for a text that is no Python.
     """
-    return {line: loop for line, loop in around(texts).items() if is_recurrence(texts, loop)}
+    loops = around(texts)
+    again = {loop for loop in set(loops.values()) if is_recurrence(texts, loop)}
+    return {line: loop for line, loop in loops.items() if loop in again}
 
 
 def open_ended(texts: Sequence[str], line: int) -> list[tuple[int, int]]:

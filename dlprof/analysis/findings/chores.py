@@ -237,8 +237,8 @@ def of_line(
 def _of_text(case: Case, line: SourceLine) -> Chore | None:
     """What leaves no frame."""
     source = case.code.source(*line)
-    known = ((_GROWS.match, _GROWN), (_FLUSHES.search, FLUSHED))
-    found = next((chore for tells, chore in known if tells(source)), None)
+    known = {_GROWS: _GROWN, _FLUSHES: FLUSHED}
+    found = next((chore for written, chore in known.items() if written.search(source)), None)
     if found is not None:
         return found
     if _DRAWS.search(source) and line[1] in source_loops.around(case.code.lines(line[0])):

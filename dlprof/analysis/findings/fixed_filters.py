@@ -23,6 +23,7 @@ _SHARE = 0.20
 _OF_GRADIENT = 0.1
 """A gradient takes twice as long as its convolution; what takes less than this of it is of another, small one."""
 _SAVES = 0.9
+"""At a guess: a transform took a twelfth of a convolution of 4,096 taps, and a third of one of 1,024."""
 _LIKELY = 0.8
 """Where the line says what it is, but not how long."""
 _WRITTEN = r"\bconv[123]d\(|\bconvolution\(|\bconvolve\(|\bConvolution\(|\bdepthwise_conv"

@@ -8,7 +8,7 @@ what it takes, the lines tell that made the kernels.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dlprof.analysis import source_loops
@@ -16,6 +16,7 @@ from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine, Support
 from dlprof.analysis.findings.title import Title
+from dlprof.analysis.source_calls import called
 from dlprof.schema.tree_paths import Tree
 from dlprof.schema.vocabulary import Basis, Category, Ground, StepPart
 
@@ -47,34 +48,32 @@ class _Pairs:
 def claims(case: Case) -> Iterator[Claim]:
     """One, where the lines of kernels are told, and such a place has much of their time."""
     by_line = case.kernels.by_line if not case.pair else {}
-    if not by_line:
-        return
-    gathered = case.kernels.line_times(lambda row: row["category"] == Category.EMBEDDING)
+    gathered = case.kernels.line_times(lambda row: row["category"] == Category.EMBEDDING) if by_line else {}
     whole = sum(by_line.values())
-    for one in _places(case):
-        if gathered.get(one.gathers, 0) < _SHARE * whole:
-            continue
-        share = sum(by_line.get(line, 0) for line in (one.gathers, *one.multiply)) / whole
-        yield Claim(
-            Sentence(
-                f"Rows are gathered for each pair of positions at line {one.gathers[1]} and multiplied at line "
-                f"{one.multiply[0][1]}, which has {100 * share:.0f} % of the kernels' time; the other way round it "
-                "would take less by about"
-            ),
-            case.takes(Tree.FIT_STEPS / StepPart.KERNELS, share=_SAVES * share),
-            [queries.kernels_by_line()],
-            _ADVICE,
-            one.gathers,
-            basis=Basis.ESTIMATED,
-            title=_TITLE,
-            support=Support(Ground.STATED, seen=case.kernels.seen_steps, agree=_LIKELY),
-            fix=_FIX,
-        )
+    long = {line for line, ns in gathered.items() if ns >= _SHARE * whole}
+    one = next((one for one in _places(case, {file for file, _ in long}) if one.gathers in long), None)
+    if one is None:
         return
+    share = sum(by_line.get(line, 0) for line in (one.gathers, *one.multiply)) / whole
+    yield Claim(
+        Sentence(
+            f"Rows are gathered for each pair of positions at line {one.gathers[1]} and multiplied at line "
+            f"{one.multiply[0][1]}, which has {100 * share:.0f} % of the kernels' time; the other way round it would "
+            "take less by about"
+        ),
+        case.takes(Tree.FIT_STEPS / StepPart.KERNELS, share=_SAVES * share),
+        [queries.kernels_by_line()],
+        _ADVICE,
+        one.gathers,
+        basis=Basis.ESTIMATED,
+        title=_TITLE,
+        support=Support(Ground.STATED, seen=case.kernels.seen_steps, agree=_LIKELY),
+        fix=_FIX,
+    )
 
 
-def _places(case: Case) -> Iterator[_Pairs]:
-    for file in sorted(case.code.user_files):
+def _places(case: Case, files: Collection[str]) -> Iterator[_Pairs]:
+    for file in sorted(files):
         tree = source_loops.parsed(case.code.lines(file))
         for function in ast.walk(tree) if tree is not None else ():
             if isinstance(function, ast.FunctionDef):
@@ -127,7 +126,7 @@ def _multiplies(statement: ast.stmt, name: str) -> bool:
     for node in ast.walk(statement):
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
             factors: Sequence[ast.expr] = (node.left, node.right)
-        elif isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", None)) in _PRODUCTS:
+        elif isinstance(node, ast.Call) and called(node) in _PRODUCTS:
             factors = node.args
         else:
             continue

@@ -80,7 +80,7 @@ def claims(case: Case) -> Iterator[Claim]:
         "nothing that it depends on changes"
     )
     yield Claim(
-        Sentence(f"{how}; without these"),
+        Sentence(f"{how}; once in the place of these saves"),
         takes,
         [_EVIDENCE, queries.operators()],
         _NEXT_CALLED if worst.is_called else _NEXT_IN_ROUNDS,
@@ -98,7 +98,7 @@ def _found(case: Case) -> list[_Again]:
     found: dict[str, _Again] = {}
     for layer in dict.fromkeys(row.layer for row in rows if row.layer is not None):
         call = next((call for call in calls if _is_of(call, layer)), None)
-        times = _times(rows, layer, case.kernels.window_steps)
+        times = _times(rows, layer, case.kernels.window_steps) if call is not None else 0
         if call is None or times < _LEAST_ROUNDS:
             continue
         told = call.detail.get("repeated")

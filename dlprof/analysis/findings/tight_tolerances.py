@@ -17,6 +17,7 @@ from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine, Support
 from dlprof.analysis.findings.title import Title
+from dlprof.analysis.source_calls import called
 from dlprof.schema.tree_paths import Tree, TreePath
 from dlprof.schema.vocabulary import Basis, Category, Ground, StepPart
 
@@ -94,12 +95,12 @@ def _solved(file: str, texts: Sequence[str]) -> Iterator[_Solved]:
     """Calls of a file's in which the tolerance is below what 32-bit floats tell; none of a text that is no Python."""
     text = "\n".join(texts)
     package = "torchdiffeq" if "torchdiffeq" in text else "jax" if "jax.experimental.ode" in text else None
-    tree = source_loops.parsed(texts)
-    if package is None or tree is None or _EXACT.search(text):
+    tree = source_loops.parsed(texts) if package is not None and not _EXACT.search(text) else None
+    if package is None or tree is None:
         return
     functions = {one.name: one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef)}
     for call in ast.walk(tree):
-        if not isinstance(call, ast.Call) or _name(call.func) not in _SOLVERS or not call.args:
+        if not isinstance(call, ast.Call) or called(call) not in _SOLVERS or not call.args:
             continue
         given = next((one.value for one in call.keywords if one.arg == "rtol"), None)
         tolerance = _RELATIVE[package] if given is None else _number(given)

@@ -25,13 +25,15 @@ def claims(case: Case) -> Iterator[Claim]:
     if not files or not case.code.samples:
         return
 
+    def checks(sample: Sample) -> bool:
+        return any(frame.file.startswith(files) for frame in sample.frames)
+
     # Checks of a matrix that need not be go with it.
-    is_other = full_covariances.is_in_one if any(full_covariances.claims(case)) else None
+    of_matrices = any(checks(one) and full_covariances.is_in_one(one) for one in case.code.samples)
+    is_needless = of_matrices and any(full_covariances.claims(case))
 
     def validates(sample: Sample) -> bool:
-        if is_other is not None and is_other(sample):
-            return False
-        return any(frame.file.startswith(files) for frame in sample.frames)
+        return checks(sample) and not (is_needless and full_covariances.is_in_one(sample))
 
     takes = {}
     for path in _PATHS:

@@ -113,19 +113,7 @@ class Windows:
             # What came behind its last step is of another loop: that an own one had ended nobody said before.
             span = begin, int(steps.ends[-1])
             stopped, end = stopped + end - span[1], span[1]
-        model = self._model(path.parent)
-        dropped = 0
-        for name in window.files:
-            trace = formats.read(_packed(path, name), reader, is_own=True).trace
-            if trace is not None:
-                dropped += trace.dropped
-                self.skipped += trace.skipped
-                shift = (
-                    self._shift(trace, window.anchor)
-                    if window.zero_ns is None
-                    else window.zero_ns - self.process.origin_ns
-                )
-                self._assembly.add(trace, replace(self._context(shift, model, steps), span=span))
+        dropped = self._read(path, window, reader, steps, span)
         self._windows.append(
             KernelWindow(
                 self.process,
@@ -142,6 +130,24 @@ class Windows:
                 stop_cost_ns=stopped,
             )
         )
+
+    def _read(
+        self, path: Path, window: _WindowFile, reader: Reader, steps: Intervals, span: tuple[int, int] | None
+    ) -> int:
+        """Read the files of a window, of which only what lies in the span is taken; how many events were dropped."""
+        model, dropped = self._model(path.parent), 0
+        for name in window.files:
+            trace = formats.read(_packed(path, name), reader, is_own=True).trace
+            if trace is not None:
+                dropped += trace.dropped
+                self.skipped += trace.skipped
+                shift = (
+                    self._shift(trace, window.anchor)
+                    if window.zero_ns is None
+                    else window.zero_ns - self.process.origin_ns
+                )
+                self._assembly.add(trace, replace(self._context(shift, model, steps), span=span))
+        return dropped
 
     def add_whole_run(self, path: Path) -> None:
         """Read what a tracer left of the whole run: one around the process, or one that keeps sums.

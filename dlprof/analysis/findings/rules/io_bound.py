@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,7 @@ from dlprof.analysis.findings import file_work, own_evaluations, standing, torch
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence
 from dlprof.analysis.findings.own_evaluations import Doing
+from dlprof.analysis.findings.sampled_code import Chosen
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.samples import Sample
 from dlprof.schema.tree_paths import Tree, TreePath
@@ -59,13 +60,13 @@ def look(case: Case) -> Iterator[Claim]:
 
 
 def _around_training(case: Case) -> Iterator[Claim]:
-    waits = _disk_wait(case)
+    waits, in_file = _disk_wait(case), _in_file(case)
     takes: dict[TreePath, int] = {}
     for phase in _PHASES:
-        share = case.code.share([phase], lambda sample: _in_file(case, sample))
+        share = case.code.share([phase], in_file)
         if share:
             takes.update(case.takes(phase, share=share))
-    beside = _beside(case)
+    beside = _beside(case, in_file)
     for leaf, ns in case.input_waits.items() if beside else ():
         takes[leaf] = max(takes.get(leaf, 0), int(ns * beside))
     rates = _rates(case, _tops(takes))
@@ -73,8 +74,9 @@ def _around_training(case: Case) -> Iterator[Claim]:
         return
     called = sum(ns for leaf, ns in takes.items() if Tree.FIT_CALLBACKS.holds(leaf))
     in_callbacks = called > _MOSTLY * sum(takes.values())
-    in_text = _is_mostly(case, file_work.is_of_text)
-    in_chunks = not in_callbacks and _is_mostly(case, _is_of_hdf5)
+    work = [one for one in case.code.samples if any(path.holds(one.phase) for path in _PHASES) and in_file(one)]
+    in_text = _are_mostly(work, file_work.is_of_text)
+    in_chunks = not in_callbacks and _are_mostly(work, _is_of_hdf5)
     fixes = {file_work.BINARY: in_text, _IN_CALLBACKS: in_callbacks, file_work.CHUNKS: in_chunks}
     yield Claim(
         Sentence(
@@ -84,10 +86,10 @@ def _around_training(case: Case) -> Iterator[Claim]:
         takes,
         _EVIDENCE,
         _next(in_text=in_text, in_callbacks=in_callbacks, in_chunks=in_chunks),
-        case.code.hottest_line(_PHASES, lambda sample: _in_file(case, sample), main=None),
+        case.code.hottest_line(_PHASES, in_file, main=None),
         support=case.code.support(
             _PHASES,
-            lambda sample: _in_file(case, sample),
+            in_file,
             main=None,
             ground=Ground.STATED if (waits or 0.0) >= _IO_WAIT else Ground.PLACE,
         ),
@@ -95,14 +97,14 @@ def _around_training(case: Case) -> Iterator[Claim]:
     )
 
 
-def _beside(case: Case) -> float:
+def _beside(case: Case, in_file: Chosen) -> float:
     """Share of the work on batches of other threads that reads files, where that is most of it; else 0.
 
     The same share of what is waited for them is for that. Of work that mostly computes it is said with the rest.
     """
     feeding = [one for one in case.code.samples if not one.main and one.phase in _FED and case.code.feeds(one)]
     whole = sum(one.dur_ns for one in feeding)
-    reading = sum(one.dur_ns for one in feeding if _in_file(case, one)) / max(1, whole)
+    reading = sum(one.dur_ns for one in feeding if in_file(one)) / max(1, whole)
     return reading if reading >= _MOSTLY_READS else 0.0
 
 
@@ -123,12 +125,6 @@ _IN_CALLBACKS = "keep the values in a list, and write them in on_epoch_end"
 _HDF5 = ("h5py/", "tables/")
 
 
-def _is_of_setups(case: Case, sample: Sample) -> bool:
-    """Whether it is a model that is loaded again and again, which is a cause of its own."""
-    known = case.run.once("models of PyTorch that are set up again", lambda _run: any(torch_setups.claims(case)))
-    return known and torch_setups.is_setup(sample)
-
-
 def _next(*, in_text: bool, in_callbacks: bool, in_chunks: bool) -> str:
     """What to do, by what most of the work is."""
     if in_text:
@@ -138,22 +134,29 @@ def _next(*, in_text: bool, in_callbacks: bool, in_chunks: bool) -> str:
     return f"{file_work.OF_CHUNKS} {_ADVICE}" if in_chunks else _ADVICE
 
 
-def _is_mostly(case: Case, chosen: Callable[[Sample], bool]) -> bool:
+def _are_mostly(work: Sequence[Sample], chosen: Chosen) -> bool:
     """Whether most of that work is of some kind."""
-    mine = [one for one in case.code.samples if any(path.holds(one.phase) for path in _PHASES) and _in_file(case, one)]
-    return sum(one.dur_ns for one in mine if chosen(one)) > _MOSTLY * sum(one.dur_ns for one in mine)
+    return sum(one.dur_ns for one in work if chosen(one)) > _MOSTLY * sum(one.dur_ns for one in work)
 
 
 def _is_of_hdf5(sample: Sample) -> bool:
     return any(frame.file.startswith(_HDF5) for frame in sample.frames)
 
 
-def _in_file(case: Case, sample: Sample) -> bool:
-    """Whether code of the user's own stands in work on a file: in a library for that, or in the call itself."""
-    is_users = case.code.is_called_back(sample) or sample.phase in (Tree.SCRIPT, Tree.DATA)
-    if not is_users or case.code.user_frame(sample) is None or _is_of_setups(case, sample):
-        return False
-    return file_work.stands_in(case, sample)
+def _in_file(case: Case) -> Chosen:
+    """Tells whether code of the user's own stands in work on a file: in a library for that, or in the call itself.
+
+    A model that is loaded again and again is a cause of its own.
+    """
+    has_setups = any(torch_setups.claims(case))
+
+    def is_it(sample: Sample) -> bool:
+        is_users = case.code.is_called_back(sample) or sample.phase in (Tree.SCRIPT, Tree.DATA)
+        if not is_users or case.code.user_frame(sample) is None or (has_setups and torch_setups.is_setup(sample)):
+            return False
+        return file_work.stands_in(case, sample)
+
+    return is_it
 
 
 def _tops(takes: Collection[TreePath]) -> tuple[TreePath, ...]:

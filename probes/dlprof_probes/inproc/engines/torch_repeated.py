@@ -1,7 +1,7 @@
 """Parts of models that are called again with the very tensor that they were called with before, and the same weights.
 
-They compute the same once more: keys of an attention for each word of a decoder, a trunk that two heads share, a model
-that is run for its loss and again for a score. Only looked at in kernel windows, where the parts of models are named.
+They compute the same once more: keys of an attention for each word of a decoder, a trunk that two heads share. Only
+looked at in kernel windows, where the parts of models are named; a model as a whole has no name there.
 """
 
 import weakref

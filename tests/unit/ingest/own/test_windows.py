@@ -125,6 +125,15 @@ def step(start_ns: int, dur_ns: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def told(windows: Windows) -> tuple[Any, ...]:
+    """Of the first window its length (ns), its steps, what it cost to stop (ns), and the names of what ran in it."""
+    tables = windows.tables()
+    row = tables["kernel_windows"].to_pylist()[0]
+    names = {op["op_id"]: op["name"] for op in tables["kernel_ops"].to_pylist()}
+    ran = [names[number] for number in tables["kernel_events"]["op_id"].to_pylist()]
+    return row["dur_ns"], row["steps"], row["stop_cost_ns"], ran
+
+
 DISTURBED = [step(0, 300_000_000), step(300_000_000, 300_000_000), step(600_000_000, 4_400_000_000)]
 
 
@@ -147,11 +156,7 @@ def test_a_step_that_was_disturbed_is_left_out_with_its_events(
 
     windows.add(path)
 
-    tables = windows.tables()
-    row = tables["kernel_windows"].to_pylist()[0]
-    names = {op["op_id"]: op["name"] for op in tables["kernel_ops"].to_pylist()}
-    ran = [names[number] for number in tables["kernel_events"]["op_id"].to_pylist()]
-    assert (row["dur_ns"], row["steps"], row["stop_cost_ns"], ran) == expected
+    assert told(windows) == expected
     assert [entry.slug for entry in windows.health] == ([] if asynchronous else ["window-disturbed"])
 
 
@@ -175,11 +180,7 @@ def test_what_comes_behind_the_last_step_of_a_window_is_none_of_its_steps(
 
     windows.add(path)
 
-    tables = windows.tables()
-    row = tables["kernel_windows"].to_pylist()[0]
-    names = {op["op_id"]: op["name"] for op in tables["kernel_ops"].to_pylist()}
-    ran = [names[number] for number in tables["kernel_events"]["op_id"].to_pylist()]
-    assert (row["dur_ns"], row["steps"], row["stop_cost_ns"], ran) == expected
+    assert told(windows) == expected
 
 
 @pytest.mark.parametrize("engine", ["nobody", "theano"])

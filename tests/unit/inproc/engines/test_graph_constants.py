@@ -11,25 +11,9 @@ import pytest
 from dlprof_probes.inproc.engines import graph_constants
 from dlprof_probes.inproc.engines.graph_constants import GraphConstants
 
+from tests.unit.inproc.engines.telling import Told
+
 MIB = 1 << 20
-
-
-class Told:
-    """A recorder that keeps what it is told."""
-
-    def __init__(self) -> None:
-        self.spans: list[Any] = []
-        self.details: list[Any] = []
-
-    def begin_at(self, kind: str, name: str, _time_ns: int, place: tuple[str, int]) -> int:
-        self.spans.append((kind, name, place))
-        return len(self.spans)
-
-    def detail(self, _span: int, facts: dict[str, Any]) -> None:
-        self.details.append(facts)
-
-    def end(self, _span: int, _time_ns: int) -> None:
-        pass
 
 
 @pytest.fixture

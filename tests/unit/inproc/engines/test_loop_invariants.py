@@ -9,19 +9,7 @@ import pytest
 from dlprof_probes.inproc.engines import loop_invariants
 from dlprof_probes.inproc.engines.loop_invariants import LoopInvariants
 
-
-class Told:
-    """A recorder that keeps what it is told."""
-
-    def __init__(self) -> None:
-        self.spans: list[Any] = []
-
-    def begin_at(self, kind: str, name: str, _time_ns: int, place: tuple[str, int]) -> int:
-        self.spans.append((kind, name, place))
-        return len(self.spans)
-
-    def end(self, _span: int, _time_ns: int) -> None:
-        pass
+from tests.unit.inproc.engines.telling import Told
 
 
 class WhileBodyFuncGraph:

@@ -9,26 +9,7 @@ import pytest
 from dlprof_probes.inproc.engines import torch_repeated
 from dlprof_probes.inproc.engines.torch_repeated import RepeatedCalls
 
-
-class Told:
-    """A recorder that keeps what it is told."""
-
-    def __init__(self) -> None:
-        self.spans: list[Any] = []
-        self.details: list[Any] = []
-
-    def user_line(self, _frame: object) -> tuple[str, int]:
-        return "/home/t.py", 12
-
-    def begin_at(self, kind: str, name: str, _time_ns: int, place: tuple[str, int]) -> int:
-        self.spans.append((kind, name, place))
-        return len(self.spans)
-
-    def detail(self, _span: int, facts: dict[str, Any]) -> None:
-        self.details.append(facts["repeated"])
-
-    def end(self, _span: int, _time_ns: int) -> None:
-        pass
+from tests.unit.inproc.engines.telling import Told
 
 
 class Tensor:
@@ -94,7 +75,7 @@ def test_a_part_that_is_given_the_same_tensor_is_told_with_its_line(told: Told) 
     calls(told, Linear(), first, first, first, second)
 
     assert told.spans == [("repeated_product", "keys", ("/home/t.py", 12))]
-    assert told.details == [{"calls": 4, "same": 2}]
+    assert told.details == [{"repeated": {"calls": 4, "same": 2}}]
 
 
 def test_a_tensor_or_a_weight_that_was_written_to_is_another_one(told: Told) -> None:
